@@ -8,7 +8,7 @@ install(TARGETS isophote RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS isophote-hiprtc isophote_hip_nvidia
     RUNTIME DESTINATION ${ISOPHOTE_HELPERS} LIBRARY DESTINATION ${ISOPHOTE_HELPERS})
 # All that data_path() is asked for.
-foreach(folder scenes/library scenes/real shaders/headers shaders/library shaders/tests conformance/lists)
+foreach(folder scenes/library scenes/dense scenes/real shaders/headers shaders/library shaders/tests conformance/lists)
     cmake_path(GET folder PARENT_PATH parent)
     install(DIRECTORY ${folder} DESTINATION ${ISOPHOTE_DATA}/${parent} USE_SOURCE_PERMISSIONS
         PATTERN __pycache__ EXCLUDE PATTERN "*.c" EXCLUDE PATTERN "test_*" EXCLUDE)

@@ -12,6 +12,7 @@ struct scene_trial {
     const char *device_id;
     bool loose;       /* in step in mode device too */
     bool brief;       /* no relations; of other devices strict bits with their own tree alone */
+    bool one_tree;    /* bits of the device's own choice of a tree alone */
     const char *only; /* stop after what is found by this name; NULL: all */
     const char *path; /* names the scene in messages; files stand beside it */
 };

@@ -69,7 +69,7 @@ static double run_of(struct bed *b, uint64_t seed)
         pair_judgement_power(&b->job, b->systematic, JUDGE_LEVEL, &p, &err) != STATUS_OK)
         fail_msg("%s", err.msg);
     const double honest = p.z.p;
-    if (p.power.radiance <= 0.5) {
+    if (p.image && p.power.radiance <= 0.5) {
         struct metric_z z;
         for (size_t i = 0; i < (size_t)3 * SIDE * SIDE; i++)
             p.image[i] *= 1 + p.power.radiance;
