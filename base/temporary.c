@@ -344,6 +344,34 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
     return file_write_as(path, &piece, 1, usual_mode(), true, err);
 }
 
+/* ---- names that nobody said ----------------------------------------------------------------- */
+
+static _Atomic bool kinds_forced;
+
+void file_kinds_forced(void) { kinds_forced = true; }
+
+enum status file_kind_check(const char *path, const void *head, size_t size, struct error *err)
+{
+    struct stat st;
+    char there[8];
+    if (kinds_forced || lstat(path, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size == 0))
+        return STATUS_OK;
+    if (!S_ISREG(st.st_mode))
+        return error_msg(err, STATUS_ARG, "%s is there and is %s; --force writes it all the same",
+                         path, S_ISLNK(st.st_mode) ? "a link" : "no file");
+    size = size < sizeof there ? size : sizeof there;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const bool same = fd >= 0 && file_read_at(fd, there, size, 0) == (int64_t)size &&
+                      memcmp(there, head, size) == 0;
+    if (fd >= 0)
+        close(fd);
+    return same ? STATUS_OK
+                : error_msg(err, STATUS_ARG,
+                            "%s is there and is of another kind than what would replace it; "
+                            "--force does it",
+                            path);
+}
+
 /* ---- folders -------------------------------------------------------------------------------- */
 
 enum status scratch_make(char *folder, size_t size, struct error *err)

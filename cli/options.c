@@ -363,8 +363,10 @@ static bool option_set(const struct option *o, const char *written, char **value
         args->files[args->file_count++] = (struct file_use){o, values[value_count(o) - 1]};
     if (o->value && o->folder)
         args->folders[args->folder_count++] = values[0];
-    if (o->type == OPTION_FORCE)
+    if (o->type == OPTION_FORCE) {
         args->force = true;
+        file_kinds_forced();
+    }
     if (o->type == OPTION_STEP || o->type == OPTION_IGNORED || o->type == OPTION_FORCE)
         return true;
     if (o->type == OPTION_TIMEOUT)

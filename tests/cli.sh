@@ -310,6 +310,54 @@ case_output_kinds()
     says "not .*a report"
 }
 
+# Names that the command line does not hold: images of an imported model, what stands beside a scene for Mitsuba.
+case_output_beside()
+{
+    local file image scene
+    run 0 render cornell "${small[@]}" -o image.png
+    image=$(base64 -w 0 image.png)
+    printf '%s' '{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
+        "meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":0}]}],
+        "materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}}}],"textures":[{"source":0}],
+        "images":[{"uri":"data:image/png;base64,'"$image"'"}],
+        "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,0]},
+        {"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}],
+        "bufferViews":[{"buffer":0,"byteLength":36},{"buffer":0,"byteOffset":36,"byteLength":24}],
+        "buffers":[{"byteLength":60,"uri":"data:application/octet-stream;base64,'"$(
+        printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\200\77\0\0\0\0\0\0\0\0\0\0\0\0\0\0\200\77\0\0\0\0\0\0\0\0\0\0\0\0\0\0\200\77\0\0\0\0\0\0\0\0\0\0\200\77' |
+            base64 -w 0)"'"}]}' >model.gltf
+    run 0 import model.gltf -o out/model.json
+    file=$(find out/model.textures -type f)
+    [ "$(wc -l <<<"$file")" = 1 ] || fail "not one image: $file"
+    run 0 import model.gltf -o out/model.json # its own kind
+    beside() # FILE COMMAND...: notes and a link under the name are left alone, unless forced
+    {
+        local file=$1
+        shift
+        echo "my notes" >"$file"
+        run 2 "$@"
+        says "${file##*/} is there and is of another kind"
+        [ "$(cat "$file")" = "my notes" ] || fail "$* replaced notes"
+        echo "more notes" >aside
+        ln -sf "$PWD/aside" "$file"
+        run 2 "$@"
+        says "${file##*/} is there and is a link"
+        [ "$(cat aside)" = "more notes" ] || fail "$* wrote through a link"
+        rm "$file"
+        echo "my notes" >"$file"
+        run 0 "$@" --force
+        run 0 "$@"
+        ! grep -q notes "$file" || fail "$*: --force wrote nothing"
+    }
+    beside "$file" import model.gltf -o out/model.json
+    for scene in textured hdri; do
+        run 0 export --mitsuba $scene --lossy --plugins -o out/$scene
+        while read -r file; do
+            beside "$file" export --mitsuba $scene --lossy --plugins -o out/$scene
+        done < <(find out/$scene -type f | sort | awk -F. '!seen[$NF]++')
+    done
+}
+
 # Each option of the tables stands in all that is made of them.
 case_options_everywhere()
 {

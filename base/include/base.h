@@ -192,6 +192,11 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
 enum status file_temp_name(const char *path, char *tmp, size_t tmp_size, struct error *err);
 enum status file_temp_open(const char *path, char *tmp, size_t tmp_size, int *fd,
                            struct error *err);
+/* Before a file is written under a name that the user did not say: ARG where something stands there
+ * that is a link, no file, or begins otherwise than what would be written. */
+enum status file_kind_check(const char *path, const void *head, size_t size, struct error *err);
+/* From now on file_kind_check lets all pass (--force). */
+void file_kinds_forced(void);
 enum status file_commit(const char *tmp, const char *path, struct error *err);
 void file_discard(const char *tmp);
 /* A new folder in $TMPDIR, else /tmp, that only its user can look into; removed with all it holds,

@@ -186,6 +186,8 @@ static void write_ply_file(struct exporter *x, const char *name, struct ply_has 
     if (file.failed || body->failed || !path)
         no_memory(x);
     else
+        x->status = file_kind_check(path, "ply\n", 4, x->err);
+    if (!x->status)
         x->status = file_write(path, file.data, file.len, x->err);
     text_free(&file);
 }
@@ -249,6 +251,8 @@ void mitsuba_write_exr(struct exporter *x, const char *name, uint32_t width, uin
     if (!path)
         no_memory(x);
     else
+        x->status = file_kind_check(path, "\x76\x2f\x31\x01", 4, x->err);
+    if (!x->status && path)
         x->status = image_write_exr(path, width, height, channels == 1 ? &gray : rgb, channels,
                                     NULL, x->err);
 }

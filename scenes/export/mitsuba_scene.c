@@ -673,6 +673,8 @@ static void copy_plugins(struct exporter *x)
     if (!x->status)
         x->status = file_read(x->arena, from, 0, &data, &size, x->err);
     if (!x->status)
+        x->status = file_kind_check(to, data, size, x->err);
+    if (!x->status)
         x->status = file_write(to, data, size, x->err);
 }
 
@@ -708,6 +710,8 @@ enum status scene_export_mitsuba(struct arena *a, const struct scene *s, const c
         write_scene(&x);
     if (!x.status && options->plugins)
         copy_plugins(&x);
+    if (!x.status) /* "<!--" or "<scene" */
+        x.status = file_kind_check(options->xml, x.xml.data, 1, err);
     if (!x.status)
         x.status = file_write(options->xml, x.xml.data, x.xml.len, err);
     text_free(&x.xml);

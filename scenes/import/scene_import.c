@@ -245,6 +245,7 @@ static enum status extract_image(struct importing *m, const struct json *texture
     if (!path)
         return no_memory(m);
     TRY(dir_make(folder, m->err));
+    TRY(file_kind_check(path, data, i->bytes < 4 ? i->bytes : 4, m->err));
     TRY(file_write(path, data, i->bytes, m->err));
     TRY(add_text(m, &m->files, &m->out->file_count, &m->file_cap, path));
     m->out->files = m->files;
