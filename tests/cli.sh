@@ -1679,6 +1679,13 @@ case_conform_self_test()
     says "expected faulty:NAME"
     run 2 conform --until-caught
     says "belongs to --self-test"
+    run 2 conform --mutants 3
+    says "--mutants belongs to --self-test"
+    run 2 conform --self-test --mutants 3 --device native
+    says "--mutants takes no --device"
+    for words in "--mutants 0" "--mutants -1" "--mutants 3 --seed x"; do
+        run 2 conform --self-test $words
+    done
 }
 
 case_bench_clamped_tree()

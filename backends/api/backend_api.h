@@ -136,8 +136,8 @@ struct backend_api {
     enum status (*enumerate)(void (*found)(void *ctx, const struct device_info *),
                              void (*problem)(void *ctx, const char *text), void *ctx,
                              struct error *err);
-    /* Instead, for several devices as one: what an id such as "cuda:0+cuda:1" stands for, joined
-     * from its members' own: sums of units, least of limits. */
+    /* Where ids are not listed, what one stands for. For several devices as one, "cuda:0+cuda:1", it
+     * is joined from its members' own: sums of units, least of limits. */
     enum status (*describe)(const char *id, struct device_info *out, struct error *err);
     enum status (*open)(const struct device_info *info, struct backend **out, struct error *err);
     void (*close)(struct backend *b);

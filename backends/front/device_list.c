@@ -231,6 +231,8 @@ enum status device_find(const char *wanted, struct device_info *out, struct erro
     if (is_several(wanted))
         return split_api.describe(wanted, out, err);
     const struct backend_api *api = backend_of_id(wanted);
+    if (api && api->describe)
+        return api->describe(wanted, out, err);
     if (api)
         return find_by_id(api, wanted, out, err);
     struct arena a = {0};

@@ -450,6 +450,27 @@ struct fault {
 };
 const struct fault *faults_list(size_t *count);
 
+/* `mutant:K` is the native device with the K-th edit of the text that devices compile (the kernel's,
+ * then the shaders' library), made by rule at one place of one function; `mutant:none` the same
+ * compiled without an edit. Numbers hold for one mutants_text_hash. */
+struct mutant {
+    const char *rule;      /* "comparison" */
+    const char *file;      /* below device/ */
+    const char *function;  /* that the edit is in */
+    const char *was, *now; /* text; `now` may be "" */
+    uint32_t line;
+    bool of_kernel, of_library; /* which of the two has it: both, where both include the file */
+};
+enum status mutants_count(size_t *count, struct error *err);
+enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct error *err);
+enum status mutants_text_hash(char hash[33], struct error *err);
+/* Compiles it, for all scenes without shaders in mode strict. The compiler may refuse. Call these
+ * two from several threads after mutants_count. Fails: MISSING (no C compiler), IO. */
+enum status mutant_compile(size_t k, bool *compiles, struct error *err);
+/* Whether all functions of the text become the machine code that they are without the edit, by
+ * mode: then nothing in that mode can tell. The code without is made for the first that asks. */
+enum status mutant_same_code(size_t k, bool same[MODE_COUNT], struct error *err);
+
 #ifdef __cplusplus
 }
 #endif

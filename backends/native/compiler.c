@@ -169,7 +169,8 @@ static enum status compiler_call(const struct compiler *c, char *flags, const ch
     return STATUS_BUILD;
 }
 
-/* source: where the text may stay, for who reads the compiler's words; "": nowhere. */
+/* source: where the text may stay, for who reads the compiler's words; "": nowhere. object: NULL
+ * when the flags ask for none. */
 static enum status text_compile(const struct compiler *c, char *flags, const char *text,
                                 const char *source, struct arena *a, char **object, size_t *size,
                                 struct build_info *info, struct error *err)
@@ -183,7 +184,7 @@ static enum status text_compile(const struct compiler *c, char *flags, const cha
     enum status st = stays ? STATUS_OK : file_write(own, text, length, err);
     if (st == STATUS_OK)
         st = compiler_call(c, flags, stays ? source : own, made, folder, info, err);
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && object)
         st = file_read(a, made, (size_t)1 << 30, object, size, err);
     scratch_remove(folder);
     return st;
@@ -248,18 +249,44 @@ static enum status library_load(const void *data, size_t size, void **library, s
     return STATUS_OK;
 }
 
+enum { FLAGS_MAX = sizeof((struct build_info *)0)->options };
+
+static enum status flags_of(const struct compiler *c, const struct program_request *request,
+                            char flags[FLAGS_MAX], struct error *err)
+{
+    const char *extra = getenv("ISOPHOTE_CFLAGS");
+    char defines[256];
+    TRY(program_defines(request, defines, sizeof defines, err));
+    int length =
+        snprintf(flags, FLAGS_MAX, "%s %s %s%s%s %s", common_flags, mode_flags(request->mode),
+                 defines, c->flags[0] ? " " : "", c->flags, extra ? extra : "");
+    if (length < 0 || (size_t)length >= FLAGS_MAX)
+        return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
+    return STATUS_OK;
+}
+
+enum status compiler_object_hash(const struct compiler *c, const struct program_request *request,
+                                 char *hash, struct error *err)
+{
+    char flags[FLAGS_MAX];
+    struct build_info info = {0};
+    struct arena a = {0};
+    char *object = NULL;
+    size_t size = 0;
+    TRY(flags_of(c, request, flags, err));
+    enum status st =
+        text_compile(c, flags, request->source, "", &a, hash ? &object : NULL, &size, &info, err);
+    if (st == STATUS_OK && hash)
+        hash_bytes(object, size, hash);
+    arena_free(&a);
+    return st;
+}
+
 enum status compiler_load(const struct compiler *c, const struct program_request *request,
                           void **library, struct build_info *info, struct error *err)
 {
-    const char *extra = getenv("ISOPHOTE_CFLAGS");
-    char flags[sizeof info->options], defines[256];
-    enum status st = program_defines(request, defines, sizeof defines, err);
-    if (st)
-        return st;
-    int length = snprintf(flags, sizeof flags, "%s %s %s %s", common_flags,
-                          mode_flags(request->mode), defines, extra ? extra : "");
-    if (length < 0 || (size_t)length >= sizeof flags)
-        return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
+    char flags[FLAGS_MAX];
+    TRY(flags_of(c, request, flags, err));
     return compiler_load_text(c, flags, request->source, request->source_hash, library, info, err);
 }
 
@@ -303,7 +330,8 @@ enum status compiler_load_text(const struct compiler *c, const char *options, co
         return STATUS_OK;
     }
     double start = clock_s();
-    enum status st = text_compile(c, flags, text, keeps ? source : "", &a, &made, &size, info, err);
+    const bool read = keeps && !c->flags[0]; /* a mutant's text is made again from its number */
+    enum status st = text_compile(c, flags, text, read ? source : "", &a, &made, &size, info, err);
     info->compile_s = clock_s() - start;
     if (st == STATUS_OK)
         st = library_load(made, size, library, err);

@@ -8,6 +8,7 @@
 struct compiler {
     char program[256]; /* "cc" */
     char version[128]; /* first line of --version */
+    char flags[160];   /* after the kernel's own ones; "" */
 };
 
 /* ISOPHOTE_CC where set, else the first of cc, gcc, clang that answers. MISSING, saying what was
@@ -23,6 +24,10 @@ void processor_describe(char *name, size_t size, uint32_t *mhz, char features_he
  * compiler said), IO, MISSING. */
 enum status compiler_load(const struct compiler *c, const struct program_request *request,
                           void **library, struct build_info *info, struct error *err);
+/* A hash of what the compiler makes of the text; NULL where its flags let it only read. Nothing is
+ * kept. Fails as compiler_load does. */
+enum status compiler_object_hash(const struct compiler *c, const struct program_request *request,
+                                 char *hash, struct error *err);
 /* The same for any text, with these options; text_hash (hash_bytes) tells texts apart in the cache.
  * A BUILD error has the place that the compiler names. */
 enum status compiler_load_text(const struct compiler *c, const char *options, const char *text,

@@ -4,6 +4,7 @@
 #include "native.h"
 
 #include "compiler.h"
+#include "edits/edits.h"
 #include "native_llvm.h"
 
 #include <dlfcn.h>
@@ -20,6 +21,8 @@ struct loaded {
 struct backend {
     struct compiler compiler; /* program "": none was found */
     const char *fault;        /* of faults_list, or NULL */
+    const struct edit *edit;  /* of a mutant, or NULL */
+    bool quick;               /* a mutant, or what mutants are compared with */
     unsigned threads;
     const void *buffers[SCENE_BUFFER_COUNT]; /* the front's, or `nothing` */
     uint64_t bytes;
@@ -37,6 +40,16 @@ struct backend {
     long long *film;
     size_t film_pixels;
 };
+
+/* One program of all parts in a seventh of -O3's time for one: functions that the text wants inlined
+ * stay apart. The code is fast enough for small pictures. */
+static const char quick_flags[] = "-O1 -s -UK_PART -Dalways_inline=unused";
+/* Of a program for one scene alone, because of its shaders, which runs for less time than that. */
+static const char quickest_flags[] = "-O0 -s -UK_PART -Dalways_inline=unused";
+/* For comparing code: every function is kept, inlined nowhere, and made as simple as may be. */
+static const char read_flags[] = "-fsyntax-only -UK_PART";
+static const char compared_flags[] =
+    "-O2 -c -UK_PART -fno-inline -Dalways_inline=unused -Dstatic=__attribute__((used))static";
 
 static const _Alignas(64) uint32_t nothing[64]; /* stands for an empty buffer */
 
@@ -114,6 +127,74 @@ enum status native_open(const char *fault, struct backend **out, struct error *e
     return STATUS_OK;
 }
 
+static enum status edited_compiler(const char *flags, struct compiler *c, struct error *err)
+{
+    TRY(compiler_find(c, err));
+    snprintf(c->flags, sizeof c->flags, "%s", flags);
+    return STATUS_OK;
+}
+
+enum status native_open_edited(const struct edit *edit, struct backend **out, struct error *err)
+{
+    struct compiler c;
+    TRY(edited_compiler(quick_flags, &c, err));
+    TRY(native_open(NULL, out, err));
+    (*out)->compiler = c;
+    (*out)->edit = edit;
+    (*out)->quick = true;
+    return STATUS_OK;
+}
+
+/* What a mutant compiles of a request: with the edit, and with every feature that needs no text of
+ * a scene's own, so that one program serves many scenes. An edit of the shaders' library leaves the
+ * kernel without shaders as it is. The text lives in the arena. */
+static enum status request_edit(const struct edit *edit, struct arena *a, struct program_request *r,
+                                struct error *err)
+{
+    bool there = edit && edit->offset < strlen(r->source);
+    const char *made = there ? edit_apply(a, r->source, edit) : r->source;
+    if (!made)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+    r->features |= K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+    r->part = PART_RENDER;
+    r->source = made;
+    hash_bytes(made, strlen(made), r->source_hash);
+    return STATUS_OK;
+}
+
+enum status native_edited_build(const struct edit *edit, struct error *err)
+{
+    struct compiler c;
+    struct arena a = {0};
+    struct build_info info = {0};
+    struct program_request r = program_request_make(MODE_STRICT);
+    void *library = NULL;
+    TRY(edited_compiler(quick_flags, &c, err));
+    enum status st = request_edit(edit, &a, &r, err);
+    if (st == STATUS_OK)
+        st = compiler_load(&c, &r, &library, &info, err);
+    if (library)
+        dlclose(library);
+    arena_free(&a);
+    return st;
+}
+
+enum status native_edited_code(const struct edit *edit, const char *text, enum math_mode mode,
+                               char *hash, struct error *err)
+{
+    struct compiler c;
+    struct arena a = {0};
+    struct program_request r = program_request_make(mode);
+    r.features = K_FEATURE_ALL;
+    r.source = text;
+    TRY(edited_compiler(hash ? compared_flags : read_flags, &c, err));
+    enum status st = request_edit(edit, &a, &r, err);
+    if (st == STATUS_OK)
+        st = compiler_object_hash(&c, &r, hash, err);
+    arena_free(&a);
+    return st;
+}
+
 static enum status open(const struct device_info *info, struct backend **out, struct error *err)
 {
     (void)info;
@@ -125,7 +206,7 @@ static enum status open(const struct device_info *info, struct backend **out, st
  */
 unsigned native_code_paths(const struct backend *b, enum code_path *fastest)
 {
-    bool llvm = !b->fault && !native_llvm_problem(NULL, 0);
+    bool llvm = !b->fault && !b->quick && !native_llvm_problem(NULL, 0);
     *fastest = llvm && !source_asked() ? CODE_LLVM : CODE_SOURCE;
     return (b->compiler.program[0] ? 1u << CODE_SOURCE : 0u) | (llvm ? 1u << CODE_LLVM : 0u);
 }
@@ -184,10 +265,16 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
                               struct error *err)
 {
     struct loaded made = {0};
-    const struct program_request request = program_request_of_part(&b->request, part);
-    enum status st = request.code == CODE_LLVM
-                         ? native_llvm_build(&request, &made.program, info, err)
-                         : compiler_load(&b->compiler, &request, &made.library, info, err);
+    struct arena a = {0};
+    struct program_request request = program_request_of_part(&b->request, part);
+    enum status st = b->quick ? request_edit(b->edit, &a, &request, err) : STATUS_OK;
+    struct compiler c = b->compiler;
+    if (b->quick && request.features & K_FEATURES_OF_TEXT)
+        snprintf(c.flags, sizeof c.flags, "%s", quickest_flags);
+    if (st == STATUS_OK)
+        st = request.code == CODE_LLVM ? native_llvm_build(&request, &made.program, info, err)
+                                       : compiler_load(&c, &request, &made.library, info, err);
+    arena_free(&a);
     if (st)
         return st;
     void *const functions[ENTRY_COUNT] = {[ENTRY_RENDER] = &b->render,

@@ -13,6 +13,19 @@ enum status native_describe(const char *id, struct device_info *out, struct erro
 /* Opens it with a mistake of faults_list compiled in, or NULL. */
 enum status native_open(const char *fault, struct backend **out, struct error *err);
 
+/* Opens it with an edit of the text of kernel and shaders' library (mutant.h), which stays where it
+ * is, or NULL for none. It is compiled from source, quickly rather than well, once for all scenes
+ * without shaders. */
+struct edit;
+enum status native_open_edited(const struct edit *edit, struct backend **out, struct error *err);
+/* Compiles that program in mode strict, so that it is kept for who opens it. Fails: BUILD (the
+ * compiler refuses it), IO, MISSING. */
+enum status native_edited_build(const struct edit *edit, struct error *err);
+/* A hash of the machine code of all functions of `text` with the edit; NULL: the compiler only
+ * reads it. Fails like it. */
+enum status native_edited_code(const struct edit *edit, const char *text, enum math_mode mode,
+                               char *hash, struct error *err);
+
 void native_close(struct backend *b);
 unsigned native_code_paths(const struct backend *b, enum code_path *fastest);
 enum bvh_kind native_preferred_bvh(const struct backend *b);

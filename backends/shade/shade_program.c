@@ -3,6 +3,7 @@
 #include "shade_program.h"
 
 #include "api/offers.h"
+#include "edits/edits.h"
 #include "shade_words.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ typedef enum status emit_function(struct arena *a, const struct asl_code *code,
 static bool of_library(const struct shade *s)
 {
     const struct asl_fault *f = s->opt.fault ? asl_fault_find(s->opt.fault) : NULL;
-    return f && f->found_by;
+    return (f && f->found_by) || (s->opt.fault && mutant_is(s->opt.fault));
 }
 
 static enum status lower(const struct shade *s, struct shade_program *p, const char *const *outputs,
@@ -75,8 +76,10 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
                                struct shade_program *out, struct error *err)
 {
     struct text broken = {0};
-    enum status st =
-        of_library(s) ? asl_device_source_broken(s->opt.fault, &broken, err) : STATUS_OK;
+    enum status st = STATUS_OK;
+    if (of_library(s))
+        st = mutant_is(s->opt.fault) ? mutant_library(s->opt.fault, &broken, err)
+                                     : asl_device_source_broken(s->opt.fault, &broken, err);
     const char *const before[] = {portable_source, wide ? wide_preamble : "#define A_WIDTH 1\n",
                                   host ? "#define A_HOST\n" : "",
                                   broken.data ? broken.data : asl_device_source, NULL};

@@ -2,6 +2,7 @@
 /* isophote conform: judges devices; isophote worker: runs one case for it. */
 #include "bench.h"
 #include "cli.h"
+#include "conform_mutants.h"
 #include "conformance.h"
 
 #include <ctype.h>
@@ -14,7 +15,7 @@ struct conform_command {
     struct option_list devices, levels, scenes;
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips, *challenge;
     double compile_budget_s, run_budget_s, inactive_s, canary_s;
-    uint32_t jobs, memory_mib, programs, random_scenes, reruns;
+    uint32_t jobs, memory_mib, programs, random_scenes, reruns, mutants;
     uint64_t seed;
     bool list, resume, json, self_test, until_caught, quiet, seed_given, from_scratch;
 
@@ -359,19 +360,34 @@ static unsigned default_jobs(void)
     return quarter < 1 ? 1 : quarter > 8 ? 8 : quarter;
 }
 
+/* What has no meaning with --mutants is refused, not passed over. */
+static enum status check_mutants(const struct conform_command *cmd, struct error *err)
+{
+    if (!cmd->self_test)
+        return error_msg(err, STATUS_ARG, "--mutants belongs to --self-test");
+    if (cmd->devices.count || cmd->store || cmd->junit || cmd->journal || cmd->resume ||
+        cmd->waivers || cmd->skips)
+        return error_msg(err, STATUS_ARG,
+                         "--mutants takes no --device, --store, --junit, --journal, --resume, "
+                         "--waivers or --skips");
+    return STATUS_OK;
+}
+
 static enum status fill_options(struct conform_command *cmd, struct error *err)
 {
     struct conform_options *o = &cmd->o;
     o->levels = cmd->levels.items;
     o->level_count = cmd->levels.count;
-    o->list = cmd->suite ? cmd->suite : cmd->self_test ? "faults" : NULL;
+    o->list = cmd->suite ? cmd->suite : cmd->self_test && !cmd->mutants ? "faults" : NULL;
     o->filter = cmd->filter;
     o->programs = cmd->programs;
     o->from_scratch = cmd->from_scratch;
     o->random_scenes = cmd->random_scenes;
     o->random_seed = cmd->seed;
-    if (cmd->seed_given && !cmd->random_scenes)
-        return error_msg(err, STATUS_ARG, "--seed belongs to --scenes N");
+    if (cmd->seed_given && !cmd->random_scenes && !cmd->mutants)
+        return error_msg(err, STATUS_ARG, "--seed belongs to --scenes N and to --mutants N");
+    if (cmd->mutants)
+        TRY(check_mutants(cmd, err));
     o->compile_budget_s = cmd->compile_budget_s;
     o->run_budget_s = cmd->run_budget_s;
     o->memory_limit = (uint64_t)cmd->memory_mib << 20;
@@ -633,6 +649,12 @@ static int run(void *settings, const struct arguments *args)
         } else if (count == 0 && !cmd->shard) {
             error_msg(&err, STATUS_ARG, "no case matches; `isophote conform --list` prints all");
             status = report_error(&err, false);
+        } else if (cmd->mutants) {
+            status =
+                mutants_judge(&cmd->o, &(struct mutants_options){.count = cmd->mutants,
+                                                                 .seed = cmd->seed,
+                                                                 .until_caught = cmd->until_caught,
+                                                                 .json = cmd->json});
         } else {
             status = judge(cmd, &err);
         }
@@ -662,8 +684,8 @@ static const struct option options[] = {
     {"--scenes", OPTION_COUNT, AT(random_scenes), "N",
      .help = "N scenes made at random, in place of the list unless --suite is given "
              "(docs/howto/random_scenes.md)"},
-    {"--seed", OPTION_UINT64, AT(seed), "S", .help = "of --scenes: which ones", .otherwise = "0",
-     .given = AT(seed_given)},
+    {"--seed", OPTION_UINT64, AT(seed), "S", .help = "of --scenes and --mutants: which ones",
+     .otherwise = "0", .given = AT(seed_given)},
     {"--from-scratch", OPTION_FLAG, AT(from_scratch),
      .help = "believe no known answer: judge the full way, and hold it against "
              "the answer"},
@@ -714,6 +736,9 @@ static const struct option options[] = {
              "shaders) can be built with must be caught; with --device faulty:NAME that fault"},
     {"--until-caught", OPTION_FLAG, AT(until_caught),
      .help = "of --self-test: once a case has caught a fault no other is run on it"},
+    {"--mutants", OPTION_COUNT, AT(mutants), "N",
+     .help = "of --self-test: N mutants of the kernel's text in place of the faults, and the share "
+             "that the core list notices (docs/explanation/detection_power.md)"},
     JSON_OPTION(AT(json)),
 };
 #undef AT

@@ -101,5 +101,7 @@ bool challenge_has(const char *challenge, const char *name);
 void case_detail(struct run_context *c, struct json_writer *w);
 /* The native device's id or another one to hold bits against; true if `id` is the native one. */
 bool is_native(const char *id);
+/* On a mutant: whether something shows is asked a thousand times, and never made small. */
+bool case_of_mutant(const struct run_context *c);
 
 #endif

@@ -63,6 +63,8 @@ static enum status fail_with_scene(struct run_context *c, const struct scene_tri
     struct text small = {0};
     struct scene_reduction what = {0};
     char path[4096] = "";
+    if (case_of_mutant(c)) /* it is asked whether something shows, a thousand times */
+        return case_fail(c, "%s", f->text);
     memcpy(s.kind, f->kind, sizeof s.kind);
     enum status st = scene_reduce(text, size, still_shows, &s, reduce_s, &small, &what, err);
     if (st == STATUS_MISMATCH) { /* not in a second run, which is a finding too: the whole scene */

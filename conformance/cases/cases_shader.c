@@ -321,13 +321,17 @@ enum status shader_case_setting(const struct run_context *c, struct shader_setti
     const char *own = ends(c->name, ".ir") ? "ir" : ends(c->name, ".llvm") ? "llvm" : NULL;
     const char *id = c->device_id, *mistake = strncmp(id, "faulty:", 7) == 0 ? id + 7 : NULL;
     const struct asl_fault *f = mistake ? asl_fault_find(mistake) : NULL;
-    if (f)
+    if (case_of_mutant(c))
+        mistake = id;
+    if (f || mistake == id)
         id = "native"; /* with a mistake in the program that it translates, or its library */
     *out = (struct shader_setting){.engine = own ? own : id,
                                    .mode = mode_of(c->name),
                                    .fault = id == c->device_id ? NULL : mistake};
     if (f && !may_find(f, c->name))
         return error_msg(err, STATUS_UNSUPPORTED, "another case is to find %s", f->name);
+    if (own && mistake == c->device_id)
+        return error_msg(err, STATUS_UNSUPPORTED, "mutants are of the text that devices compile");
     if (own && !is_native(id))
         return error_msg(err, STATUS_UNSUPPORTED,
                          "the processor translates; it is judged once, with the native device");

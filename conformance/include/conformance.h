@@ -127,6 +127,7 @@ struct conform_options {
     struct store *store; /* may be NULL */
     int64_t run;         /* run id in the store */
     unsigned jobs;       /* worker processes at once; 0: 1 */
+    bool by_case;        /* a case on all devices, then the next; else device after device */
     void (*each)(void *ctx, size_t done, size_t total, const char *device,
                  const struct conform_case *c, const struct conform_result *r);
     /* Asked before a case runs; NULL: all do. A case that is not wanted has no result. */

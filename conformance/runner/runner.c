@@ -79,10 +79,10 @@ static enum status plan(struct run *r, struct error *err)
     r->canaries = ARENA_ARRAY(&r->arena, struct canary, o->device_count);
     if (!r->tasks || !r->infos || !r->held || !r->canaries)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->task_count);
-    struct task *t = r->tasks;
     for (size_t d = 0; d < o->device_count; d++)
         for (size_t c = 0; c < r->case_count; c++)
-            *t++ = (struct task){.test = &r->cases[c], .device = o->devices[d]};
+            r->tasks[o->by_case ? c * o->device_count + d : d * r->case_count + c] =
+                (struct task){.test = &r->cases[c], .device = o->devices[d]};
     return STATUS_OK;
 }
 

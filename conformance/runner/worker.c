@@ -163,6 +163,11 @@ enum status case_film(struct run_context *c, const struct render_job *job, const
 
 bool is_native(const char *id) { return strcmp(id, "native") == 0; }
 
+bool case_of_mutant(const struct run_context *c)
+{
+    return strncmp(c->device_id, "mutant:", 7) == 0;
+}
+
 static enum verdict verdict_of(enum status s)
 {
     switch (s) {

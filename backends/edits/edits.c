@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lexer of C, and rules on its tokens. What a rule makes need not compile: the compiler says. */
+#include "edits.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_MARK };
+
+struct token {
+    enum token_kind kind;
+    size_t at, length;
+    const char *file;
+    uint32_t line;
+    uint32_t partner;  /* of a bracket: the other one's index, else 0 */
+    uint32_t function; /* inside a function's braces: its name's index + 1, else 0 */
+};
+
+struct mutation {
+    struct arena *arena;
+    const char *text;
+    struct token *tokens;
+    size_t count;
+    struct edit *edits;
+    size_t edit_count, edit_room;
+    const char *function; /* that the rules look at */
+    bool failed;
+};
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+/* Longest first, for each beginning. */
+static const char *const marks[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>",
+                                    "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
+                                    "*=",  "/=",  "%=",  "&=", "|=", "^=", "##"};
+
+static size_t mark_length(const char *p)
+{
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (strncmp(p, marks[i], strlen(marks[i])) == 0)
+            return strlen(marks[i]);
+    return 1;
+}
+
+static size_t word_length(const char *p)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)p[n]) || p[n] == '_')
+        n++;
+    return n;
+}
+
+static size_t number_length(const char *p)
+{
+    size_t n = 0;
+    bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
+    while (isalnum((unsigned char)p[n]) || p[n] == '.' ||
+           ((p[n] == '+' || p[n] == '-') && n && strchr(hex ? "pP" : "eE", p[n - 1])))
+        n++;
+    return n;
+}
+
+static size_t quoted_length(const char *p)
+{
+    size_t n = 1;
+    while (p[n] && p[n] != p[0])
+        n += p[n] == '\\' && p[n + 1] ? 2 : 1;
+    return p[n] ? n + 1 : n;
+}
+
+static size_t comment_length(const char *p)
+{
+    const char *end = p[1] == '*' ? strstr(p + 2, "*/") : strchr(p, '\n');
+    return end ? (size_t)(end - p) + (p[1] == '*' ? 2 : 0) : strlen(p);
+}
+
+/* A directive with its continued lines, without its last end of line. */
+static size_t directive_length(const char *p)
+{
+    size_t n = 0;
+    while (p[n] && (p[n] != '\n' || (n && p[n - 1] == '\\'))) {
+        if (p[n] == '/' && p[n + 1] == '*')
+            n += comment_length(p + n);
+        else
+            n++;
+    }
+    return n;
+}
+
+static uint32_t lines_in(const char *p, size_t n)
+{
+    uint32_t lines = 0;
+    for (size_t i = 0; i < n; i++)
+        lines += p[i] == '\n';
+    return lines;
+}
+
+/* `#line 12 "trace/instance.h"`: the place of the next line. */
+static void follow_line(struct arena *a, const char *p, size_t n, uint32_t *line, const char **file)
+{
+    const char *name = memchr(p, '"', n);
+    if (n < 6 || strncmp(p, "#line ", 6) != 0 || !name)
+        return;
+    const char *end = memchr(name + 1, '"', n - (size_t)(name + 1 - p));
+    uint32_t number = 0;
+    for (const char *digit = p + 6; isdigit((unsigned char)*digit); digit++)
+        number = number * 10 + (uint32_t)(*digit - '0');
+    *line = number - 1; /* its own end of line is counted */
+    if (end)
+        *file = arena_printf(a, "%.*s", (int)(end - name - 1), name + 1);
+}
+
+static void scan(struct mutation *m)
+{
+    const char *t = m->text, *file = "";
+    uint32_t line = 1;
+    for (size_t at = 0; t[at];) {
+        const char *p = t + at;
+        struct token k = {.kind = TOKEN_MARK, .at = at, .file = file, .line = line};
+        if (isspace((unsigned char)*p)) {
+            line += *p == '\n';
+            at++;
+            continue;
+        }
+        if (*p == '/' && (p[1] == '*' || p[1] == '/')) {
+            k.length = comment_length(p);
+        } else if (*p == '#') {
+            k.length = directive_length(p);
+        } else if (*p == '"' || *p == '\'') {
+            k.length = quoted_length(p);
+        } else if (isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]))) {
+            k.kind = TOKEN_NUMBER;
+            k.length = number_length(p);
+        } else if (isalpha((unsigned char)*p) || *p == '_') {
+            k.kind = TOKEN_NAME;
+            k.length = word_length(p);
+        } else {
+            k.length = mark_length(p);
+        }
+        bool blank = (*p == '/' && (p[1] == '*' || p[1] == '/')) || *p == '#';
+        line += lines_in(p, k.length);
+        if (*p == '#')
+            follow_line(m->arena, p, k.length, &line, &file);
+        if (!blank)
+            m->tokens[m->count++] = k;
+        at += k.length;
+    }
+}
+
+static bool is(const struct mutation *m, size_t i, const char *what)
+{
+    const struct token *k = &m->tokens[i];
+    return i < m->count && k->length == strlen(what) &&
+           memcmp(m->text + k->at, what, k->length) == 0;
+}
+
+static bool is_one_of(const struct mutation *m, size_t i, const char *const *list)
+{
+    for (; *list; list++)
+        if (is(m, i, *list))
+            return true;
+    return false;
+}
+
+/* Partners of brackets, and what stands in functions: in braces that follow a ')' at the top. */
+static bool pair(struct mutation *m)
+{
+    uint32_t *open = ARENA_ARRAY(m->arena, uint32_t, m->count + 1);
+    size_t depth = 0, function = 0; /* the depth of its brace + 1, 0: in none */
+    uint32_t name = 0;
+    if (!open)
+        return false;
+    for (size_t i = 0; i < m->count; i++) {
+        if (is(m, i, "(") || is(m, i, "[") || is(m, i, "{")) {
+            if (!function && depth == 0 && is(m, i, "{") && i && is(m, i - 1, ")") &&
+                m->tokens[i - 1].partner) {
+                function = depth + 1;
+                name = m->tokens[i - 1].partner;
+            }
+            open[depth++] = (uint32_t)i;
+        } else if ((is(m, i, ")") || is(m, i, "]") || is(m, i, "}")) && depth) {
+            depth--;
+            m->tokens[i].partner = open[depth];
+            m->tokens[open[depth]].partner = (uint32_t)i;
+            if (function == depth + 1)
+                function = 0;
+        }
+        m->tokens[i].function = function ? name : 0;
+    }
+    return true;
+}
+
+/* ---- edits ---------------------------------------------------------------------------------- */
+
+/* Tokens [first, last] become `now`, which lives as long as the arena. */
+static void edit_add(struct mutation *m, const char *rule, size_t first, size_t last,
+                     const char *now)
+{
+    const struct token *a = &m->tokens[first], *b = &m->tokens[last];
+    if (m->edit_count == m->edit_room) {
+        size_t room = m->edit_room ? 2 * m->edit_room : 1024;
+        struct edit *more = ARENA_ARRAY(m->arena, struct edit, room);
+        if (more && m->edit_count)
+            memcpy(more, m->edits, m->edit_count * sizeof *more);
+        m->edits = more;
+        m->edit_room = room;
+    }
+    if (!m->edits || !now) {
+        m->failed = true;
+        m->edit_room = m->edit_count = 0;
+        return;
+    }
+    m->edits[m->edit_count++] = (struct edit){.rule = rule,
+                                              .offset = a->at,
+                                              .length = b->at + b->length - a->at,
+                                              .now = now,
+                                              .file = a->file,
+                                              .line = a->line,
+                                              .function = m->function};
+}
+
+static const char *tokens_text(struct mutation *m, size_t first, size_t last, size_t *length)
+{
+    const struct token *a = &m->tokens[first], *b = &m->tokens[last];
+    *length = b->at + b->length - a->at;
+    return m->text + a->at;
+}
+
+static const char *const words_of_statements[] = {
+    "if",   "for",   "while", "switch", "return",   "case",   "sizeof", "do",
+    "else", "break", "goto",  "const",  "continue", "struct", "enum",   NULL};
+
+/* Does an operand end with this token? */
+static bool ends_operand(const struct mutation *m, size_t i)
+{
+    const struct token *k = &m->tokens[i];
+    if (k->kind == TOKEN_NAME)
+        return !is_one_of(m, i, words_of_statements);
+    return k->kind == TOKEN_NUMBER || is(m, i, ")") || is(m, i, "]");
+}
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static const struct swap {
+    const char *rule, *was, *now;
+} swaps[] = {{"comparison", "<", "<="},   {"comparison", "<", ">="},  {"comparison", "<=", "<"},
+             {"comparison", "<=", ">"},   {"comparison", ">", ">="},  {"comparison", ">", "<="},
+             {"comparison", ">=", ">"},   {"comparison", ">=", "<"},  {"comparison", "==", "!="},
+             {"comparison", "!=", "=="},  {"condition", "&&", "||"},  {"condition", "||", "&&"},
+             {"operator", "+", "-"},      {"operator", "-", "+"},     {"operator", "*", "/"},
+             {"operator", "/", "*"},      {"operator", "%", "/"},     {"operator", "<<", ">>"},
+             {"operator", ">>", "<<"},    {"operator", "&", "|"},     {"operator", "|", "&"},
+             {"operator", "^", "|"},      {"assignment", "+=", "-="}, {"assignment", "-=", "+="},
+             {"assignment", "*=", "/="},  {"assignment", "/=", "*="}, {"assignment", "|=", "&="},
+             {"assignment", "&=", "|="},  {"assignment", "^=", "|="}, {"assignment", "<<=", ">>="},
+             {"assignment", ">>=", "<<="}};
+
+static const struct swap names[] = {
+    {"function", "k_min", "k_max"},   {"function", "k_max", "k_min"},
+    {"function", "v3_add", "v3_sub"}, {"function", "v3_sub", "v3_add"},
+    {"function", "v3_mul", "v3_add"}, {"function", "v3_cross", "v3_mul"},
+    {"function", "k_sin", "k_cos"},   {"function", "k_cos", "k_sin"},
+    {"function", "k_floor", ""},      {"function", "k_fabs", ""},
+    {"function", "k_sqrt", ""},       {"function", "v3_normalize", ""},
+    {"function", "v3_neg", ""},       {"function", "k_clamp01", ""}};
+
+/* Binary operators, and names of functions that have a near relation; "": the argument alone. */
+static void rule_swap(struct mutation *m, size_t i)
+{
+    if (m->tokens[i].kind == TOKEN_MARK && i && ends_operand(m, i - 1))
+        for (size_t k = 0; k < sizeof swaps / sizeof swaps[0]; k++)
+            if (is(m, i, swaps[k].was))
+                edit_add(m, swaps[k].rule, i, i, swaps[k].now);
+    if (m->tokens[i].kind == TOKEN_NAME && is(m, i + 1, "("))
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+            if (is(m, i, names[k].was))
+                edit_add(m, names[k].rule, i, i, names[k].now);
+}
+
+/* -x, !x and ~x lose their sign; ++ and -- change places. */
+static void rule_sign(struct mutation *m, size_t i)
+{
+    if ((is(m, i, "-") || is(m, i, "~")) && i && !ends_operand(m, i - 1))
+        edit_add(m, "sign", i, i, "");
+    else if (is(m, i, "!"))
+        edit_add(m, "condition", i, i, "");
+    else if (is(m, i, "++"))
+        edit_add(m, "assignment", i, i, "--");
+    else if (is(m, i, "--"))
+        edit_add(m, "assignment", i, i, "++");
+}
+
+/* Numbers: 0 and 1 change places, a float grows by a hundredth, an integer by one. */
+static void rule_constant(struct mutation *m, size_t i)
+{
+    size_t n;
+    const char *t = tokens_text(m, i, i, &n);
+    bool hex = n > 1 && (t[1] == 'x' || t[1] == 'X');
+    bool real = !hex && (memchr(t, '.', n) || memchr(t, 'e', n) || t[n - 1] == 'f');
+    if (m->tokens[i].kind != TOKEN_NUMBER || (i && is(m, i - 1, "case")))
+        return;
+    if (is(m, i, "0.0f"))
+        edit_add(m, "constant", i, i, "1.0f");
+    else if (is(m, i, "1.0f"))
+        edit_add(m, "constant", i, i, "0.0f");
+    else if (is(m, i, "0") || is(m, i, "0u"))
+        edit_add(m, "constant", i, i, n == 1 ? "1" : "1u");
+    else if (is(m, i, "1") || is(m, i, "1u"))
+        edit_add(m, "constant", i, i, n == 1 ? "0" : "0u");
+    else
+        edit_add(m, "constant", i, i,
+                 arena_printf(m->arena, real ? "(%.*s * 1.01f)" : "(%.*s + 1)", (int)n, t));
+}
+
+/* a[i] reads the next one. A declaration's [3] stays. */
+static void rule_index(struct mutation *m, size_t i)
+{
+    size_t end = m->tokens[i].partner, n;
+    if (!is(m, i, "[") || end <= i + 1 || i < 2 || !ends_operand(m, i - 1) ||
+        m->tokens[i - 2].kind == TOKEN_NAME)
+        return;
+    const char *t = tokens_text(m, i + 1, end - 1, &n);
+    edit_add(m, "index", i + 1, end - 1, arena_printf(m->arena, "(%.*s) + 1", (int)n, t));
+}
+
+static void rule_component(struct mutation *m, size_t i)
+{
+    static const char *const axes = "xyz";
+    size_t n;
+    if (!i || !is(m, i - 1, ".") || m->tokens[i].length != 1)
+        return;
+    const char *t = tokens_text(m, i, i, &n), *axis = strchr(axes, *t);
+    if (axis)
+        edit_add(m, "component", i, i, arena_printf(m->arena, "%c", axes[(axis - axes + 1) % 3]));
+}
+
+/* if (c), while (c): the other way round, and always. */
+static void rule_condition(struct mutation *m, size_t i)
+{
+    size_t open = i + 1, n;
+    if (!(is(m, i, "if") || is(m, i, "while")) || !is(m, open, "(") || !m->tokens[open].partner)
+        return;
+    size_t end = m->tokens[open].partner;
+    const char *t = tokens_text(m, open, end, &n);
+    edit_add(m, "condition", open, end, arena_printf(m->arena, "(!%.*s)", (int)n, t));
+    if (is(m, i, "if"))
+        edit_add(m, "condition", open, end, "(1)");
+}
+
+/* A factor or divisor that is one name or number falls away. */
+static void rule_factor(struct mutation *m, size_t i)
+{
+    static const char *const goes_on[] = {"(", "[", ".", "->", "++", "--", "=", NULL};
+    if (!(is(m, i, "*") || is(m, i, "/")) || !i || !ends_operand(m, i - 1) || i + 2 >= m->count ||
+        m->tokens[i + 1].kind == TOKEN_MARK || is_one_of(m, i + 2, goes_on))
+        return;
+    edit_add(m, "factor", i, i + 1, "");
+}
+
+/* f(a, b, ...) with its first two arguments exchanged. */
+static void rule_arguments(struct mutation *m, size_t i)
+{
+    size_t open = i + 1, comma[2] = {0}, commas = 0, na, nb;
+    if (m->tokens[i].kind != TOKEN_NAME || !is(m, open, "(") || !m->tokens[open].partner ||
+        is_one_of(m, i, words_of_statements))
+        return;
+    size_t end = m->tokens[open].partner;
+    for (size_t k = open + 1; k < end && commas < 2; k++) {
+        if (m->tokens[k].partner > k)
+            k = m->tokens[k].partner;
+        else if (is(m, k, ","))
+            comma[commas++] = k;
+    }
+    if (!commas || comma[0] == open + 1)
+        return;
+    size_t last = (commas == 2 ? comma[1] : end) - 1;
+    const char *a = tokens_text(m, open + 1, comma[0] - 1, &na);
+    const char *b = tokens_text(m, comma[0] + 1, last, &nb);
+    if (na == nb && memcmp(a, b, na) == 0)
+        return;
+    edit_add(m, "arguments", open + 1, last,
+             arena_printf(m->arena, "%.*s, %.*s", (int)nb, b, (int)na, a));
+}
+
+/* A statement that assigns or calls, or ends a round of a loop, falls away. */
+static void rule_statement(struct mutation *m, size_t i)
+{
+    static const char *const begin[] = {";", "{", "}", ")", "else", NULL};
+    static const char *const second[] = {"=",  "+=", "-=", "*=", "/=", "|=",  "&=",  "^=", ".",
+                                         "->", "[",  "(",  "++", "--", "<<=", ">>=", NULL};
+    bool leaves = is(m, i, "break") || is(m, i, "continue");
+    if (!i || m->tokens[i].kind != TOKEN_NAME || !is_one_of(m, i - 1, begin) ||
+        (!leaves && (is_one_of(m, i, words_of_statements) || !is_one_of(m, i + 1, second))))
+        return;
+    size_t k = i;
+    while (k < m->count && !is(m, k, ";")) {
+        if (is(m, k, ")") || is(m, k, "{") || is(m, k, "}"))
+            return; /* the third part of a for, or no statement at all */
+        if (m->tokens[k].partner > k)
+            k = m->tokens[k].partner;
+        k++;
+    }
+    if (k < m->count)
+        edit_add(m, "statement", i, k, ";");
+}
+
+enum status edits_list(struct arena *a, const char *text, struct edit **out, size_t *count,
+                       struct error *err)
+{
+    static void (*const rules[])(struct mutation *, size_t) = {
+        rule_swap,      rule_sign,   rule_constant,  rule_index,    rule_component,
+        rule_condition, rule_factor, rule_arguments, rule_statement};
+    struct mutation m = {.arena = a, .text = text};
+    m.tokens = ARENA_ARRAY(a, struct token, strlen(text) + 1);
+    if (!m.tokens)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the kernel's tokens");
+    scan(&m);
+    if (!pair(&m))
+        return error_msg(err, STATUS_MEMORY, "out of memory for the kernel's brackets");
+    uint32_t name = 0;
+    for (size_t i = 0; i < m.count && !m.failed; i++) {
+        const struct token *f = m.tokens[i].function ? &m.tokens[m.tokens[i].function - 1] : NULL;
+        if (f && m.tokens[i].function != name)
+            m.function = arena_printf(a, "%.*s", (int)f->length, text + f->at);
+        name = m.tokens[i].function;
+        for (size_t r = 0; m.tokens[i].function && r < sizeof rules / sizeof rules[0]; r++)
+            rules[r](&m, i);
+    }
+    if (m.failed)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the mutants");
+    *out = m.edits;
+    *count = m.edit_count;
+    return STATUS_OK;
+}
+
+static char *edit_once(struct arena *a, const char *text, const struct edit *e)
+{
+    size_t n = strlen(text), more = strlen(e->now);
+    char *made = arena_alloc(a, n - e->length + more + 1, 1, 1);
+    if (!made)
+        return NULL;
+    memcpy(made, text, e->offset);
+    memcpy(made + e->offset, e->now, more);
+    memcpy(made + e->offset + more, text + e->offset + e->length, n - e->offset - e->length + 1);
+    return made;
+}
+
+char *edit_apply(struct arena *a, const char *text, const struct edit *e)
+{
+    struct edit other = *e;
+    other.offset = e->twin;
+    if (e->twin && e->twin < strlen(text)) /* it stands behind: the first offset stays right */
+        text = edit_once(a, text, &other);
+    return text ? edit_once(a, text, e) : NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Single-place edits, made by rule: of any text, and of the text that devices compile. */
+#ifndef ISOPHOTE_EDITS_H
+#define ISOPHOTE_EDITS_H
+
+#include "backends.h"
+
+/* One edit: `length` bytes at `offset` become `now`. */
+struct edit {
+    const char *rule; /* "comparison" */
+    size_t offset, length;
+    const char *now;  /* in the arena */
+    const char *file; /* by the text's #line, in the arena */
+    uint32_t line;
+    const char *function; /* whose body it is in, in the arena */
+    size_t twin;          /* of a file that stands in the text twice: the other offset, else 0 */
+};
+/* All edits of the bodies of functions in `text`, C as device/ has it, in the order of the text.
+ * Directives, comments and what stands outside of functions are left alone. The same text gives
+ * the same edits. Fails: MEMORY. */
+enum status edits_list(struct arena *a, const char *text, struct edit **out, size_t *count,
+                       struct error *err);
+/* text with the edit made, at its twin's place too, in the arena; NULL when out of memory. */
+char *edit_apply(struct arena *a, const char *text, const struct edit *e);
+
+/* Edits of the kernel's text and that of the shaders' library, one after the other as a scene with
+ * shaders has them; all stay until the process ends. What both include is edited in both. Fails:
+ * MEMORY. */
+struct device_text {
+    const char *text;
+    size_t kernel; /* bytes of it that are the kernel's */
+    const struct edit *edits;
+    size_t count;
+};
+enum status device_text_need(struct device_text *out, struct error *err);
+/* "mutant:12", "mutant:none". */
+bool mutant_is(const char *id);
+/* The edit that it names; NULL: none. Fails: MISSING, MEMORY. */
+enum status mutant_edit(const char *id, const struct edit **out, struct error *err);
+/* Appends the shaders' library as the mutant has it. Fails: MISSING, MEMORY. */
+enum status mutant_library(const char *id, struct text *out, struct error *err);
+
+#endif

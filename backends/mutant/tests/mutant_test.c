@@ -1,0 +1,194 @@
+/* Rules on small texts, and the fate of mutants whose fate is known. */
+#include "backends.h"
+#include "edits/edits.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Is there an edit of this rule that makes `made` of text? */
+static bool makes(const char *text, const char *rule, const char *made)
+{
+    struct arena a = {0};
+    struct edit *e;
+    size_t n;
+    bool found = false;
+    assert_int_equal(edits_list(&a, text, &e, &n, NULL), STATUS_OK);
+    for (size_t i = 0; i < n && !found; i++)
+        found = strcmp(e[i].rule, rule) == 0 && strcmp(edit_apply(&a, text, &e[i]), made) == 0;
+    arena_free(&a);
+    return found;
+}
+
+static size_t edits_of(const char *text)
+{
+    struct arena a = {0};
+    struct edit *e;
+    size_t n;
+    assert_int_equal(edits_list(&a, text, &e, &n, NULL), STATUS_OK);
+    arena_free(&a);
+    return n;
+}
+
+static void test_each_rule(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule, *text, *made;
+    } rows[] = {
+        {"operator", "f() { return a + b; }", "f() { return a - b; }"},
+        {"operator", "f() { return a[i] * b; }", "f() { return a[i] / b; }"},
+        {"operator", "f() { return g(a) << b; }", "f() { return g(a) >> b; }"},
+        {"comparison", "f() { return a < b; }", "f() { return a <= b; }"},
+        {"comparison", "f() { return a < b; }", "f() { return a >= b; }"},
+        {"comparison", "f() { return a == b; }", "f() { return a != b; }"},
+        {"condition", "f() { return a && b; }", "f() { return a || b; }"},
+        {"condition", "f() { return !a; }", "f() { return a; }"},
+        {"condition", "f() { if (a) b(); }", "f() { if (!(a)) b(); }"},
+        {"condition", "f() { if (a) b(); }", "f() { if (1) b(); }"},
+        {"sign", "f() { return -a; }", "f() { return a; }"},
+        {"constant", "f() { return 0.0f; }", "f() { return 1.0f; }"},
+        {"constant", "f() { return 1e-3f; }", "f() { return (1e-3f * 1.01f); }"},
+        {"constant", "f() { return 0x1Eu; }", "f() { return (0x1Eu + 1); }"},
+        {"index", "f() { return v->a[i]; }", "f() { return v->a[(i) + 1]; }"},
+        {"component", "f() { return v.z; }", "f() { return v.x; }"},
+        {"factor", "f() { return a * b; }", "f() { return a ; }"},
+        {"arguments", "f() { return g(a, h(b, c), d); }", "f() { return g(h(b, c), a, d); }"},
+        {"assignment", "f() { a += b; }", "f() { a -= b; }"},
+        {"assignment", "f() { i++; }", "f() { i--; }"},
+        {"statement", "f() { a = b; c(); }", "f() { ; c(); }"},
+        {"statement", "f() { a = b; c(); }", "f() { a = b; ; }"},
+        {"statement", "f() { if (a) break; }", "f() { if (a) ; }"},
+        {"function", "f() { return k_min(a, b); }", "f() { return k_max(a, b); }"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (!makes(rows[i].text, rows[i].rule, rows[i].made))
+            fail_msg("%s does not make \"%s\"", rows[i].rule, rows[i].made);
+}
+
+static void test_what_is_left_alone(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "int a = 1 + 2;",
+        "struct s { float a[3]; };",
+        "#define F(a, b) ((a) + \\\n (b))\n",
+        "f() { /* a + b */ // c < d\n }",
+        "f() { #if 1 + 1\n }",
+        "f() { float a; }",
+        "f() { case 3: }",
+        "f() { \"a + 1",
+        "} ) ] ;",
+        "f() { ( [ {",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (edits_of(texts[i]))
+            fail_msg("something is changed in \"%s\"", texts[i]);
+    assert_false(makes("f() { float a[3]; }", "index", "f() { float a[(3) + 1]; }"));
+    assert_false(makes("f() { for (;; i = j) g(); }", "statement", "f() { for (;; ;"));
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct edit *e;
+    size_t n;
+    assert_int_equal(edits_list(&a,
+                                "#line 7 \"one.h\"\nf()\n{\n return -a;\n}\n#line 1 \"two.h\"\n"
+                                "g() { /*\n*/ return -b; }",
+                                &e, &n, NULL),
+                     STATUS_OK);
+    assert_int_equal(n, 2);
+    assert_string_equal(e[0].file, "one.h");
+    assert_int_equal(e[0].line, 9);
+    assert_string_equal(e[1].file, "two.h");
+    assert_int_equal(e[1].line, 2);
+    arena_free(&a);
+}
+
+/* The first mutant of the kernel of this rule and text. */
+static size_t mutant_named(const char *rule, const char *was)
+{
+    struct arena a = {0};
+    size_t n, k = 0;
+    struct mutant m = {0};
+    assert_int_equal(mutants_count(&n, NULL), STATUS_OK);
+    for (; k < n; k++) {
+        assert_int_equal(mutant_find(&a, k, &m, NULL), STATUS_OK);
+        if (strcmp(m.rule, rule) == 0 && strcmp(m.was, was) == 0)
+            break;
+    }
+    arena_free(&a);
+    assert_true(k < n);
+    return k;
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"mutant:12x", "mutant:", "mutant", "mutant:-1",
+                                        "mutant:99999999999999999999"};
+    struct device_info info;
+    struct arena a = {0};
+    struct mutant m;
+    struct error err = {0};
+    size_t n;
+    assert_int_equal(mutants_count(&n, NULL), STATUS_OK);
+    assert_true(n > 5000);
+    assert_int_equal(mutant_find(&a, n, &m, &err), STATUS_ARG);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(device_find(wrong[i], &info, &err), STATUS_MISSING);
+    arena_free(&a);
+}
+
+/* Philox' first words on a device. */
+static void random_words(const char *id, uint32_t out[4])
+{
+    static const uint32_t in[6] = {1, 2, 3, 4, 5, 6};
+    struct device *d = NULL;
+    struct error err = {0};
+    assert_int_equal(device_open(id, &d, &err), STATUS_OK);
+    assert_int_equal(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, NULL, &err),
+                     STATUS_OK);
+    assert_int_equal(device_probe(d, PROBE_RNG, in, 1, out, &err), STATUS_OK);
+    device_close(d);
+}
+
+/* A mistake in the text is a mistake of the device; without one it is right; C's types hold. */
+static void test_fates(void **state)
+{
+    (void)state;
+    static const uint32_t counter[4] = {1, 2, 3, 4}, key[2] = {5, 6};
+    uint32_t right[4], plain[4], wrong[4];
+    char id[64];
+    bool compiles = true;
+    struct error err = {0};
+    size_t k = mutant_named("constant", "0xD2511F53u");
+    philox4x32(counter, key, right);
+    random_words("mutant:none", plain);
+    assert_memory_equal(plain, right, sizeof right);
+    snprintf(id, sizeof id, "mutant:%zu", k);
+    random_words(id, wrong);
+    assert_memory_not_equal(wrong, right, sizeof right);
+    assert_int_equal(mutant_compile(k, &compiles, &err), STATUS_OK);
+    assert_true(compiles);
+    k = mutant_named("arguments", "v, 0x1p60f"); /* a vector and a number */
+    assert_int_equal(mutant_compile(k, &compiles, &err), STATUS_OK);
+    assert_false(compiles);
+    assert_int_equal(err.code, STATUS_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_rule), cmocka_unit_test(test_what_is_left_alone),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_names), cmocka_unit_test(test_fates)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

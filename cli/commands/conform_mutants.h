@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conform --self-test --mutants: what the list notices of single-place edits of the kernel. */
+#ifndef ISOPHOTE_CLI_CONFORM_MUTANTS_H
+#define ISOPHOTE_CLI_CONFORM_MUTANTS_H
+
+#include "conformance.h"
+
+struct mutants_options {
+    uint32_t count;
+    uint64_t seed;
+    bool until_caught; /* else every case runs on every mutant */
+    bool json;
+};
+/* `o`: list, levels, filter, budgets and jobs as the user gave them; devices and what is told are
+ * set here. Prints, and returns the exit status. */
+int mutants_judge(const struct conform_options *o, const struct mutants_options *m);
+
+#endif
