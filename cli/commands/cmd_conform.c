@@ -737,7 +737,7 @@ static const struct option options[] = {
     {"--until-caught", OPTION_FLAG, AT(until_caught),
      .help = "of --self-test: once a case has caught a fault no other is run on it"},
     {"--mutants", OPTION_COUNT, AT(mutants), "N",
-     .help = "of --self-test: N mutants of the kernel's text in place of the faults, and the share "
+     .help = "of --self-test: N mutants of the devices' text in place of the faults, and the share "
              "that the core list notices (docs/explanation/detection_power.md)"},
     JSON_OPTION(AT(json)),
 };

@@ -472,8 +472,6 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
         r.o.run_budget_s = 60;
     r.plain = (struct subject){.id = "mutant:none", .class = CLASS_PLAIN};
     r.o.by_case = true;
-    r.o.reruns = 0;
-    r.o.canary_s = 0; /* mutants are sick */
     r.o.wanted = wanted;
     r.o.each = on_case;
     r.o.again = NULL;
