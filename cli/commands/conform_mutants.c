@@ -93,6 +93,8 @@ static bool matches(const regex_t *e, const char *name)
 /* `count` different numbers below `all`, by the seed alone: the first of a shuffle. */
 static enum status draw(struct mutants_run *r, size_t all, struct error *err)
 {
+    if (!all)
+        return error_msg(err, STATUS_INTERNAL, "the devices' text has no mutants");
     size_t *order = ARENA_ARRAY(&r->arena, size_t, all);
     r->count = r->m->count < all ? r->m->count : all;
     r->subjects = ARENA_ARRAY(&r->arena, struct subject, r->count);
