@@ -26,16 +26,15 @@ enum mutant_class { CLASS_LIST(X) CLASS_COUNT };
 static const char *const class_names[CLASS_COUNT] = {CLASS_LIST(X)};
 #undef X
 
-/* The list is run in passes, a case on all mutants before the next. Most edits change a strict
+/* The list is run in rounds, a case on all mutants before the next. Most edits change a strict
  * picture whose answer is known, and these cases are the quickest; statistics are the slowest. */
 enum { ROUNDS = 5, ROUND_COMPARED = 2 /* before it, code is compared */ };
 static const char *const round_names[ROUNDS] = {
-    "^image[.](passes|strict[.](principled-grid|glass|medium|many-lights|textured|veach-mis|metals|"
-    "thin-lens|instances))",
+    "^image[.](passes|strict[.](glass|medium|many-lights|textured|veach-mis|thin-lens|instances))",
     "^(image[.]dense|kernel[.](rng|math|bsdf-step|texels))", "^(image[.]strict|shader[.])",
     "^(invariance|kernel|image[.](camera|closed))", ""};
 /* Only these run the library of shaders; and the machine code of mode strict alone. */
-static const char with_shaders[] = "^(shader|invariance|image[.][a-z]+[.](shaded-|[a-z]*$))";
+static const char with_shaders[] = "^(shader|invariance|image[.](dense[.]|[a-z]+[.]shaded-))";
 static const char in_mode_strict[] = "^image[.](strict|passes|dense)";
 
 /* A case that gave FAIL or ERROR. */
@@ -93,8 +92,6 @@ static bool matches(const regex_t *e, const char *name)
 /* `count` different numbers below `all`, by the seed alone: the first of a shuffle. */
 static enum status draw(struct mutants_run *r, size_t all, struct error *err)
 {
-    if (!all)
-        return error_msg(err, STATUS_INTERNAL, "the devices' text has no mutants");
     size_t *order = ARENA_ARRAY(&r->arena, size_t, all);
     r->count = r->m->count < all ? r->m->count : all;
     r->subjects = ARENA_ARRAY(&r->arena, struct subject, r->count);
@@ -109,7 +106,8 @@ static enum status draw(struct mutants_run *r, size_t all, struct error *err)
                        key[2] = {(uint32_t)r->m->seed, (uint32_t)(r->m->seed >> 32)};
         uint32_t word[4];
         philox4x32(counter, key, word);
-        size_t k = i + (size_t)(((uint64_t)word[0] << 32 | word[1]) % (all - i));
+        const size_t left = all > i ? all - i : 1;
+        size_t k = i + (size_t)(((uint64_t)word[0] << 32 | word[1]) % left);
         size_t drawn = order[k];
         order[k] = order[i];
         struct subject *s = &r->subjects[i];
@@ -154,7 +152,8 @@ static enum status ask_all(struct mutants_run *r, const char *what,
         }
         if (s->refused)
             s->class = CLASS_REFUSED;
-        else if (s->looked && s->same[MODE_STRICT] && s->same[MODE_DEVICE] && s->same[MODE_FAST])
+        else if (s->looked && !s->edit.of_library && s->same[MODE_STRICT] && s->same[MODE_DEVICE] &&
+                 s->same[MODE_FAST])
             s->class = CLASS_EQUIVALENT;
     }
     return cancel_requested ? error_msg(err, STATUS_CANCELLED, "interrupted") : STATUS_OK;
