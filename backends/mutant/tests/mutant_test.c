@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on small texts, and the fate of mutants whose fate is known. */
 #include "backends.h"
 #include "edits/edits.h"
