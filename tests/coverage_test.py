@@ -29,6 +29,27 @@ with tempfile.TemporaryDirectory() as folder:
     assert rounds not in random["never"], f"line {rounds} of math/random.h ran"
     assert "class='never'" in page.read_text() and "scene/camera.h" in page.read_text()
     assert run("--again", str(data), "-o", str(again)).returncode == 0 and again.read_text() == page.read_text()
+    # a list of what nothing runs: whole it is agreed with; a line less, one that runs, and bad rows are told
+    listed = Path(folder, "list.txt")
+
+    def check(*more):
+        return run("--again", str(data), "--list", str(listed), *more)
+
+    assert check("--update").returncode == 0
+    whole = listed.read_text()
+    assert "= no reason yet" in whole and "scene/camera.h: never " in whole and check("--check").returncode == 0
+    entry = next(row for row in whole.splitlines() if row.startswith("scene/camera.h: never "))
+    listed.write_text(whole.replace(entry + "\n", "", 1))
+    less = check("--check")
+    assert less.returncode == 1 and "device/scene/camera.h:" in less.stdout and " 1 differ" in less.stdout, less.stdout
+    listed.write_text(whole + "math/random.h: never 3: what runs\n")
+    more = check("--check")
+    assert more.returncode == 1 and "math/random.h: never 3: what runs: is run" in more.stdout, more.stdout
+    listed.write_text("# kept\n\n= cameras are tried elsewhere\n" + entry + "\n")
+    assert check("--update").returncode == 0
+    assert listed.read_text().startswith("# kept\n\n= cameras are tried elsewhere\n" + entry + "\n")
+    listed.write_text("= why\nno entry\n")
+    assert check("--check").returncode == 2
     # nothing to measure, and no such case
     assert run("--", "--filter", "^none$").returncode == 2
     assert run("--again", str(page)).returncode == 2
