@@ -17,6 +17,7 @@
     X(ERROR, "error")                                                                              \
     X(EQUIVALENT, "equivalent")                                                                    \
     X(REFUSED, "does not compile")                                                                 \
+    X(UNJUDGED, "not judged")                                                                      \
     X(PLAIN, "no edit")
 
 #define X(name, text) CLASS_##name,
@@ -432,12 +433,16 @@ static void told_text(const struct mutants_run *r, bool finished, const size_t c
            100 * interval[1]);
 }
 
-static int told(const struct mutants_run *r, bool finished)
+static int told(struct mutants_run *r, bool finished)
 {
     size_t counts[CLASS_COUNT] = {0}, noticed = 0;
     double interval[2] = {0, 1};
-    for (size_t i = 0; i < r->count; i++)
-        counts[r->subjects[i].class]++;
+    for (size_t i = 0; i < r->count; i++) {
+        struct subject *s = &r->subjects[i];
+        if (s->class == CLASS_ALIVE && !s->asked) /* an interrupt came, or a filter left nothing */
+            s->class = CLASS_UNJUDGED;
+        counts[s->class]++;
+    }
     for (int c = CLASS_KILLED; c < CLASS_EQUIVALENT; c++)
         noticed += counts[c];
     size_t live = noticed + counts[CLASS_ALIVE];
