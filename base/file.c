@@ -163,13 +163,14 @@ enum status file_read(struct arena *a, const char *path, size_t max_bytes, char 
         s = too_large(err, path, max_bytes);
     } else {
         size_t want = (size_t)st.st_size;
-        char *p = arena_alloc(a, want + 1, 1, 1);
+        s = memory_plan(want, err, "%s", path);
+        char *p = s == STATUS_OK ? arena_alloc(a, want + 1, 1, 1) : NULL;
         ssize_t n = p ? read_regular(fd, p, want) : 0;
-        if (!p) {
+        if (!p && s == STATUS_OK) {
             s = error_msg(err, STATUS_MEMORY, "out of memory reading %s (%zu bytes)", path, want);
         } else if (n < 0) {
             s = io_error(err, STATUS_IO, "read", path, errno);
-        } else {
+        } else if (p) {
             p[n] = '\0';
             *data = p;
             *size = (size_t)n;

@@ -42,6 +42,7 @@ enum option_type {
     OPTION_TONE,       /* enum tone */
     OPTION_FORCE,      /* no target: arguments.force */
     OPTION_TIMEOUT,    /* no target: arguments.timeout_s */
+    OPTION_MEMORY,     /* no target: arguments.memory */
     OPTION_STEP,       /* no target: `step` is called, in the order of the command line */
     OPTION_IGNORED     /* no target: taken as other programs take it */
 };
@@ -110,6 +111,7 @@ struct arguments {
     size_t folder_count;
     bool force;
     double timeout_s; /* 0: none */
+    uint64_t memory;  /* bytes; 0: the default */
 };
 struct command {
     const char *name, *group; /* group: heading in the list of commands; NULL: not shown */

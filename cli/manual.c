@@ -36,6 +36,8 @@ static const struct variable {
      NULL},
     {"ISOPHOTE_THREADS", "threads of the reference, the native back end and all parallel loops",
      "all"},
+    {"ISOPHOTE_MEMORY", "as --memory, which sets it for the workers that are started",
+     "nine tenths of what is free"},
     {"ISOPHOTE_DEVICE_MEMORY",
      "bytes that any device is taken to have at most. A scene that needs more is refused before "
      "anything is copied, with both numbers",

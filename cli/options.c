@@ -64,6 +64,14 @@ static const struct option timeout_row = {
     "--timeout", OPTION_TIMEOUT, 0, "S",
     .help = "give up after so many seconds, all in all, with status 1"};
 
+static const struct option memory_row = {
+    "--memory",
+    OPTION_MEMORY,
+    0,
+    "SIZE",
+    .help = "refuse what would take more memory in this process: 800M, 12G",
+    .otherwise = "nine tenths of what is free"};
+
 /* Has it a row of its own of this name? */
 static bool has_own(const struct command *c, const char *name)
 {
@@ -89,10 +97,12 @@ const struct option *command_option(const struct command *c, size_t i)
     i -= c->option_count;
     if (i < common)
         return &render_rows[i];
-    const struct option *rest[2];
+    const struct option *rest[3];
     size_t n = 0;
     if (!c->unlimited && !has_own(c, timeout_row.names))
         rest[n++] = &timeout_row;
+    if (!c->unlimited)
+        rest[n++] = &memory_row;
     if (writes_files(c))
         rest[n++] = &force_row;
     return i - common < n ? rest[i - common] : NULL;
@@ -236,6 +246,8 @@ static bool option_take(const struct option *o, const char *v, void *target)
         d = strtod(v, &end);
         *(double *)target = d;
         return end != v && !*end && isfinite(d) && (o->type == OPTION_ABOVE_ZERO ? d > 0 : d >= 0);
+    case OPTION_MEMORY:
+        return memory_read(v, target);
     case OPTION_PAIR:
         return parse_two(v, 'x', 1, 65536, target);
     case OPTION_PIXEL:
@@ -263,6 +275,8 @@ static void print_expected(const struct option *o, struct text *out)
         text_puts(out, "more memory");
     else if (o->type == OPTION_FROM_ZERO || o->type == OPTION_TIMEOUT)
         text_puts(out, "a number from 0");
+    else if (o->type == OPTION_MEMORY)
+        text_puts(out, "bytes, or a number with K, M, G or T");
     else if (o->type == OPTION_ABOVE_ZERO)
         text_puts(out, "a number above 0");
     else if (o->type == OPTION_PAIR)
@@ -371,6 +385,8 @@ static bool option_set(const struct option *o, const char *written, char **value
         return true;
     if (o->type == OPTION_TIMEOUT)
         target = (char *)&args->timeout_s;
+    if (o->type == OPTION_MEMORY)
+        target = (char *)&args->memory;
     return option_take(o, o->type == OPTION_LEVEL ? written : o->value ? values[0] : "", target);
 }
 
@@ -462,6 +478,8 @@ int command_run(const struct command *c, int argc, char **argv)
         status = parse(c, argc, argv, settings, &args);
         if (status < 0)
             stop_after(args.timeout_s);
+        if (status < 0 && args.memory)
+            memory_allow(args.memory);
         if (status < 0)
             status =
                 files_check(c, &args, &err) ? report_error(&err, false) : c->run(settings, &args);

@@ -1576,6 +1576,41 @@ case_checkpoint_full()
     [ "$(ls -A disk)" = a.pfm ] || fail "left behind: $(ls -A disk)"
 }
 
+# What would take more memory than is allowed is refused before it is taken, with how much it would be.
+case_memory()
+{
+    local words start=$SECONDS
+    printf '{"isophote": 1, "camera": {"origin": [0, 0, 3], "target": [0, 0, 0], "up": [0, 1, 0], "fov": 40}, "materials": {"m": {"type": "diffuse"}},\n' >t.json
+    printf '"groups": {"g": [{"type": "terrain", "cells": 8192, "material": "m"}]},\n"objects": [' >>t.json
+    for i in {1..50}; do printf '%s{"type": "instance", "group": "g", "transform": [{"translate": [%d, 0, 0]}]}' "$([ $i = 1 ] || echo ,)" $i >>t.json; done
+    printf ']}' >>t.json
+    printf 'PF\n4096 4096\n-1.0\n' >t.pfm
+    printf '{"isophote": 1, "camera": {"origin": [0, 0, 3], "target": [0, 0, 0], "up": [0, 1, 0], "fov": 40}, "textures": {"t": {"file": "t.pfm"}},
+"materials": {"m": {"type": "diffuse", "reflectance": "t"}}, "objects": [{"type": "sphere", "center": [0, 0, 0], "radius": 1, "material": "m"}]}' >p.json
+    truncate -s 201326609 t.pfm
+    printf 'shader s(output color x = 0, output float y = 0) { x = u; y = v; }' >s.asl
+    for words in "render cornell --device native --width 32768 --height 32768 -o out/a.exr|a film of 32768x32768 pixels: 32.0 GiB" \
+        "render cornell --device reference --width 32768 --height 32768 -o out/a.exr|32768x32768 pixels in double precision: [0-9.]+ GiB" \
+        "render t.json --device native -o out/a.exr|t.json:2:[0-9]+: error: a terrain of 8192x8192 cells, in the scene and its tree: 1[0-9].[0-9] GiB" \
+        "shade s.asl -g 16384 16384 -o x out/a.png|the outputs of 268435456 points: [0-9.]+ GiB"; do
+        # shellcheck disable=SC2086 # words
+        run 2 ${words%%|*} --memory 2G
+        says "${words#*|}"
+        says "the limit is 2.0 GiB"
+        nothing_in out
+    done
+    run 2 render p.json --device native --memory 150M -o out/a.exr
+    says "t.pfm: 192.0 MiB beside"
+    for words in 0 -1 x 5Q 1e99 ""; do
+        run 2 scenes --memory "$words"
+        says "bytes, or a number with K, M, G or T"
+    done
+    run 0 render cornell "${small[@]}" --memory 1.5GiB
+    ISOPHOTE_MEMORY=1M run 2 render cornell --width 1024 --height 1024 --spp 1
+    says "the limit is 1.0 MiB"
+    [ $((SECONDS - start)) -le 60 ] || fail "it took $((SECONDS - start)) s"
+}
+
 case_inputs_are_files()
 {
     local words start

@@ -573,6 +573,8 @@ static enum status builder_init(struct builder *b, size_t chunk_count, struct er
     size_t count = b->count, ranges = count / SUBTREE + 1;
     size_t subtree_max = ranges * (BVH_MAX_DEPTH + 1) + 1, top_max = 2 * subtree_max + 2;
     size_t node_max = top_max + 2 * count;
+    TRY(memory_plan(node_max * sizeof *b->nodes + count * (sizeof *b->fragments + sizeof *b->order),
+                    err, "a tree over %zu primitives", count));
     b->fragments = aligned_alloc(32, count * sizeof *b->fragments);
     b->nodes = malloc(node_max * sizeof *b->nodes);
     b->order = malloc(count * sizeof *b->order);

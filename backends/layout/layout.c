@@ -31,6 +31,7 @@ enum status layout_take(struct layout *l, enum scene_buffer b, size_t count, siz
         return error_msg(err, STATUS_LIMIT, "a scene buffer of %zu items does not fit in memory",
                          count);
     size_t bytes = (count * size + 63) & ~(size_t)63;
+    TRY(memory_plan(bytes, err, "a buffer of the scene"));
     char *p = buffer_alloc(bytes);
     if (!p)
         return error_msg(err, STATUS_MEMORY, "out of memory for a scene buffer of %zu bytes",

@@ -11,6 +11,8 @@ enum status opencl_buffer(struct backend *b, cl_mem_flags flags, size_t size, co
         return error_msg(err, STATUS_LIMIT,
                          "%s needs %zu bytes; one buffer on %s holds at most %llu", what, size,
                          b->info.name, (unsigned long long)b->info.max_alloc_bytes);
+    if (b->info.kind == DEVICE_CPU && !(flags & CL_MEM_USE_HOST_PTR)) /* it is ours */
+        TRY(memory_plan(size, err, "%s on %s", what, b->info.id));
     cl_int code;
     /* A read-only view of host memory: OpenCL's parameter is not const, the buffer's flags are. */
     cl_mem m = b->cl->CreateBuffer(b->context, flags, size, (void *)(uintptr_t)host, &code);

@@ -205,6 +205,10 @@ static enum status outputs_make(const struct shade *s, struct shade_result *r, s
     if (!r->outputs)
         return no_memory(err);
     r->output_count = s->output_count;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < s->output_count; i++)
+        bytes += r->count * (s->outputs[i].slots * sizeof *s->outputs[i].words + 1);
+    TRY(memory_plan(bytes, err, "the outputs of %zu points", r->count));
     for (size_t i = 0; i < s->output_count; i++) {
         struct shade_output *o = &r->outputs[i];
         *o = s->outputs[i];

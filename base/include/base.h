@@ -367,6 +367,22 @@ void guard_end_of(int pid);
 enum status child_run(char *const argv[], const char *folder, char *out, size_t size,
                       int *exit_code, struct error *err);
 
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Bytes that this process may have in use: what was allowed, else $ISOPHOTE_MEMORY, else nine tenths
+ * of what the machine, its control groups and RLIMIT_AS have left. */
+uint64_t memory_allowed(void);
+void memory_allow(uint64_t bytes); /* of processes that are started too */
+/* "1.5G" or "1.5GiB", "800M", "4096": a power of 1024 behind the number; false: it is none. */
+bool memory_read(const char *text, uint64_t *bytes);
+const char *memory_text(uint64_t bytes, char text[32]); /* "14.7 GiB" */
+/* To be asked before so much is taken. Fails: LIMIT, saying how much it would be and what for:
+ * "a film of 32768x32768 pixels". */
+enum status memory_plan_at(uint64_t bytes, struct src_pos at, struct error *err, const char *fmt,
+                           ...) __attribute__((format(printf, 4, 5)));
+#define memory_plan(bytes, err, ...)                                                               \
+    memory_plan_at((bytes), (struct src_pos){0}, (err), __VA_ARGS__)
+
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };

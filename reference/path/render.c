@@ -255,7 +255,11 @@ static enum status picture_init(struct reference_picture *p, const struct refere
                                      PASS_POSITION, PASS_UV,      PASS_MATERIAL};
     const uint32_t width = job->crop[2] ? job->crop[2] : job->width;
     const uint32_t height = job->crop[2] ? job->crop[3] : job->height;
-    size_t pixels = (size_t)width * height;
+    size_t pixels = (size_t)width * height, more = 0;
+    for (int i = 0; i < PASS_COUNT; i++)
+        more += job->passes & 1u << i ? pass_infos[i].channels : 0;
+    TRY(memory_plan(pixels * ((13 + more) * sizeof(double) + sizeof(struct pixel)), err,
+                    "a picture of %ux%u pixels in double precision", width, height));
     *p = (struct reference_picture){.width = width,
                                     .height = height,
                                     .samples = job->sample_count,

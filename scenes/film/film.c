@@ -127,6 +127,7 @@ enum status film_init(struct film *f, uint32_t width, uint32_t height, int32_t e
             err, STATUS_ARG,
             "a film of %ux%u pixels, expected at least one and no more than memory holds", width,
             height);
+    TRY(memory_plan(words * sizeof(int64_t), err, "a film of %ux%u pixels", width, height));
     int64_t *sums = calloc(words, sizeof *sums);
     if (!sums)
         return error_msg(err, STATUS_MEMORY, "out of memory for a film of %ux%u pixels", width,

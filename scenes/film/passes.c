@@ -63,6 +63,11 @@ enum status passes_init(struct passes *p, uint32_t width, uint32_t height, unsig
 {
     struct passes made = {.width = width, .height = height};
     const size_t pixels = (size_t)width * height;
+    size_t channels = 0;
+    for (int i = 0; i < PASS_COUNT; i++)
+        channels += bits & 1u << i ? pass_infos[i].channels : 0;
+    TRY(memory_plan(pixels * channels * sizeof(float), err, "the passes of a %ux%u picture", width,
+                    height));
     for (int i = 0; i < PASS_COUNT; i++) {
         if (!(bits & 1u << i))
             continue;

@@ -78,6 +78,10 @@ enum status image_allocate(const struct image_source *s, uint64_t width, uint64_
     if (size != STATUS_OK)
         return size;
     size_t texel = channels * texel_size(format);
+    struct error e = {0};
+    if (memory_plan(width * height * texel, &e, "%llux%llu texels", (unsigned long long)width,
+                    (unsigned long long)height) != STATUS_OK)
+        return image_fault(s, STATUS_LIMIT, "%s", e.msg);
     void *texels = arena_alloc(s->arena, (size_t)(width * height), texel, 16);
     if (!texels)
         return image_fault(s, STATUS_MEMORY, "out of memory");

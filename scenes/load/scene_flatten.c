@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 static const double coordinate_max = 1e9;
+enum { TREE_BYTES = 64 }; /* at least, of a primitive: who builds the tree asks once more */
 
 struct flattening {
     struct loader *l;
@@ -44,12 +44,8 @@ static enum status take_room(struct loader *l, const struct object_totals *t,
     uint64_t bytes = vertices * (12 + (normals ? 12U : 0U) + (uv ? 8U : 0U) + (colors ? 12U : 0U)) +
                      triangles * 13 + t->spheres * 16 + t->disks * 28 + primitives * 4 +
                      t->instances * (sizeof *s->instances + sizeof(struct json *));
-    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    if (bytes > memory / 4 * 3)
-        return error_set(l->d.err, STATUS_LIMIT, at,
-                         "the scene's %" PRIu64 " primitives take %" PRIu64
-                         " MiB, expected at most three quarters of this machine's %" PRIu64 " MiB",
-                         primitives, bytes >> 20, memory >> 20);
+    TRY(memory_plan_at(bytes + primitives * TREE_BYTES, at, l->d.err,
+                       "the scene's %" PRIu64 " primitives and their tree", primitives));
     struct arena *a = &s->arena;
     s->P = arena_alloc(a, (size_t)vertices, sizeof *s->P, 0);
     s->N = normals ? arena_alloc(a, (size_t)vertices, sizeof *s->N, 0) : NULL;

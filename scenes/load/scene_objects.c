@@ -2,6 +2,7 @@
 /* Objects and groups of a scene file, and the models that they name. */
 #include "scene_loader.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -332,6 +333,13 @@ static enum status load_terrain(struct loader *l, const struct json *v, struct o
     t.seed = (uint32_t)seed;
     t.flat = flat;
     o->normals = NORMALS_FILE;
+    /* What the scene makes of it is asked for at once: this takes long to make. */
+    const uint64_t vertices = (uint64_t)(cells + 1) * (uint64_t)(cells + 1),
+                   triangles = 2 * (uint64_t)cells * (uint64_t)cells;
+    TRY(memory_plan_at(2 * (vertices * (flat ? 20 : 32) + triangles * 12) + triangles * 64,
+                       (struct src_pos){.file = d->file, .line = v->line, .col = v->col}, d->err,
+                       "a terrain of %" PRId64 "x%" PRId64 " cells, in the scene and its tree",
+                       cells, cells));
     o->model = add_model(l, v);
     if (!o->model || model_terrain(&d->arena, &t, &o->model->model) != STATUS_OK)
         return document_memory(d);

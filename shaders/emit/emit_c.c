@@ -258,6 +258,17 @@ bool emit_stores_freely(const struct emit *e, uint32_t cell)
     return false;
 }
 
+/* To a slot that is known. */
+static void store_at(struct emit *e, uint32_t number, const char *slot, const char *value)
+{
+    const char *cell = emit_cell(e, number);
+    if (!e->opt->wide || emit_stores_freely(e, number))
+        EMIT("%s[%s] = %s;\n", cell, slot, value);
+    else
+        EMIT("%s[%s] = a_sel%s(%s, %s, %s[%s]);\n", cell, slot,
+             emit_cell_is_int(e, number) ? "i" : "", emit_mask(e), value, cell, slot);
+}
+
 void emit_store(struct emit *e, const struct ir_inst *i, const struct ir_place *p, uint32_t more,
                 enum emit_kind kind, const char *value)
 {
@@ -270,11 +281,8 @@ void emit_store(struct emit *e, const struct ir_inst *i, const struct ir_place *
     if (dynamic)
         EMIT("a_scatter%s(%s, %s, %s, %s);\n", ints ? "i" : "", cell, slot, value,
              e->opt->wide ? emit_mask(e) : "1");
-    else if (!e->opt->wide || emit_stores_freely(e, p->cell))
-        EMIT("%s[%s] = %s;\n", cell, slot, value);
     else
-        EMIT("%s[%s] = a_sel%s(%s, %s, %s[%s]);\n", cell, slot, ints ? "i" : "", emit_mask(e),
-             value, cell, slot);
+        store_at(e, p->cell, slot, value);
 }
 
 /* ---- what is known of a layer before its text ----------------------------------------------- */
@@ -671,8 +679,44 @@ static void state(struct emit *e, const struct ir_inst *i)
         emit_set(e, i->result, "A_BITS(%s)", w);
 }
 
+/* Arrays are written by loops: compilers take long, by the square, over stores in a row. */
+enum { LOOP_WORTH = 32 };
+
+static bool copy_looped(struct emit *e, const struct ir_inst *i)
+{
+    bool from_dynamic, to_dynamic;
+    const struct ir_place *from = &i->u.mem.from, *to = &i->u.mem.to;
+    const char *source = emit_slot(e, i, from, 0, &from_dynamic);
+    const char *target = emit_slot(e, i, to, 0, &to_dynamic);
+    const bool ints = emit_cell_is_int(e, from->cell);
+    if (i->u.mem.count < LOOP_WORTH || from_dynamic || to_dynamic || from->cell == to->cell)
+        return false;
+    const char *v = emit_text(e, "%s[%s + k]", emit_cell(e, from->cell), source);
+    if (ints != emit_cell_is_int(e, to->cell))
+        v = emit_text(e, ints ? "A_FLOATS(%s)" : "A_BITS(%s)", v);
+    EMIT("for (int k = 0; k < %u; k++)\n", i->u.mem.count);
+    store_at(e, to->cell, emit_text(e, "%s + k", target), v);
+    return true;
+}
+
+static bool zero_looped(struct emit *e, const struct ir_inst *i)
+{
+    bool dynamic;
+    const struct ir_place *to = &i->u.mem.to;
+    const char *target = emit_slot(e, i, to, 0, &dynamic);
+    const struct ir_cell *c = &e->code->cells[to->cell];
+    if (i->u.mem.count < LOOP_WORTH || dynamic || c->types || c->type == IR_S)
+        return false;
+    EMIT("for (int k = 0; k < %u; k++)\n", i->u.mem.count);
+    store_at(e, to->cell, emit_text(e, "%s + k", target),
+             emit_cell_is_int(e, to->cell) ? "A_I(0)" : "A_F(0.0f)");
+    return true;
+}
+
 static void copy(struct emit *e, const struct ir_inst *i)
 {
+    if (copy_looped(e, i))
+        return;
     for (uint32_t k = 0; k < i->u.mem.count; k++) {
         const char *v = emit_load(e, i, &i->u.mem.from, k);
         emit_store(e, i, &i->u.mem.to, k,
@@ -683,6 +727,8 @@ static void copy(struct emit *e, const struct ir_inst *i)
 static void zero(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_place *to = &i->u.mem.to;
+    if (zero_looped(e, i))
+        return;
     for (uint32_t k = 0; k < i->u.mem.count; k++) {
         bool dynamic;
         const char *slot = emit_slot(e, i, to, k, &dynamic);

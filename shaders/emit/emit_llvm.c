@@ -1109,8 +1109,54 @@ static const char *argument_word(struct llvm *l, uint32_t k)
                   l->lanes);
 }
 
+/* Arrays are written as a whole: LLVM takes long, by the square, over stores in a row. NULL: where
+ * one lies that is not known, or that not all lanes write. */
+enum { WHOLE_WORTH = 32 };
+static const char *whole_at(struct llvm *l, const struct ir_inst *i, const struct ir_place *p)
+{
+    for (uint32_t k = 0; k < p->index_count; k++) {
+        int32_t fixed;
+        if (!emit_constant_int(&l->e, i->operands[p->index[k].operand], &fixed))
+            return NULL;
+    }
+    uint32_t base;
+    (void)slot_of(l, i, p, 0, &base);
+    return ll_row_at(l, ll_cell_base(l, p->cell), base);
+}
+
+static bool written_whole(struct llvm *l, const struct ir_inst *i)
+{
+    return i->u.mem.count >= WHOLE_WORTH && !surface(l) &&
+           emit_stores_freely(&l->e, i->u.mem.to.cell);
+}
+
+static bool copy_whole(struct llvm *l, const struct ir_inst *i)
+{
+    const char *from, *to;
+    if (!written_whole(l, i) || i->u.mem.to.cell == i->u.mem.from.cell ||
+        !(from = whole_at(l, i, &i->u.mem.from)) || !(to = whole_at(l, i, &i->u.mem.to)))
+        return false;
+    ll_declare(l, "void", "llvm.memcpy.p0.p0.i64", "ptr, ptr, i64, i1");
+    L("call void @llvm.memcpy.p0.p0.i64(ptr %s, ptr %s, i64 %u, i1 false)\n", to, from,
+      i->u.mem.count * 4 * l->lanes);
+    return true;
+}
+
+static bool zero_whole(struct llvm *l, const struct ir_inst *i)
+{
+    const char *to;
+    if (!written_whole(l, i) || !(to = whole_at(l, i, &i->u.mem.to)))
+        return false;
+    ll_declare(l, "void", "llvm.memset.p0.i64", "ptr, i8, i64, i1");
+    L("call void @llvm.memset.p0.i64(ptr %s, i8 0, i64 %u, i1 false)\n", to,
+      i->u.mem.count * 4 * l->lanes);
+    return true;
+}
+
 static void copy(struct llvm *l, const struct ir_inst *i)
 {
+    if (copy_whole(l, i))
+        return;
     for (uint32_t k = 0; k < i->u.mem.count; k++)
         ll_cell_store(l, i, &i->u.mem.to, k, l->i, ll_cell_load(l, i, &i->u.mem.from, k, l->i));
 }
@@ -1118,6 +1164,8 @@ static void copy(struct llvm *l, const struct ir_inst *i)
 /* The number of "" is 0, as is the empty closure's. */
 static void zero(struct llvm *l, const struct ir_inst *i)
 {
+    if (zero_whole(l, i))
+        return;
     for (uint32_t k = 0; k < i->u.mem.count; k++)
         ll_cell_store(l, i, &i->u.mem.to, k, l->i, "zeroinitializer");
 }
