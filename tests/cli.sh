@@ -1611,6 +1611,25 @@ case_memory()
     [ $((SECONDS - start)) -le 60 ] || fail "it took $((SECONDS - start)) s"
 }
 
+# The largest arrays compile in seconds, zeroed and copied as a whole, by all lanes or by some; every engine has the same bits.
+case_large_arrays()
+{
+    local engine n start=$SECONDS
+    for n in 40 5461; do
+        printf 'shader s(output color x = 0) { color a[%d]; int text[%d]; for (int i = 0; i < %d; i += 3) { a[i] = color(u * i, v, i); text[i] = i; }
+color b[%d] = a; x = Dx(b[int(u * %d)]) + a[int(v * 5)] + text[int(u * 9)]; a[3] = u;
+' $n $n $n $n $((n - 1)) >s.asl
+        [ $n != 40 ] || printf 'for (int j = 0; j < 3; j++) { if (u * j > 0.7) break; color c[40]; c[int(v * 9)] = u; color d[40] = c; c = a; x += Dx(d[j]) + c[3 * j]; }' >>s.asl
+        echo '}' >>s.asl
+        run 0 shade s.asl -g 16 16 --engine interp -o x want.pfm
+        for engine in ir native llvm $("$program" devices | grep -o '^opencl:[0-9]*' | head -n 1); do
+            run 0 shade s.asl -g 16 16 --engine "$engine" -o x got.pfm
+            cmp want.pfm got.pfm || fail "$engine: other bits"
+        done
+    done
+    [ $((SECONDS - start)) -le 60 ] || fail "it took $((SECONDS - start)) s"
+}
+
 case_inputs_are_files()
 {
     local words start
