@@ -362,7 +362,6 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
         a.code &= LIST_SEEN;
     if (!scatter_goes_on(l, v, code, &a, 8, &differs))
         return differs;
-    l->raytype = (uint32_t)code >> LIST_KIND;
     list_ask(&q, in, false, true, &r);
     double half = list_half(l, r.least);
     for (int i = 0; i < 3; i++)
@@ -385,6 +384,7 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
     }
     if (scatter_weight_differs(l, v, &a, relative, 0, faint))
         return true;
+    l->raytype = (uint32_t)code >> LIST_KIND; /* of the ray that goes on: this vertex is done */
     l->pdf_prev = v->pdf_w / q_of_side;
     l->pdf_prev_error = q_error;
     return false;
