@@ -39,6 +39,10 @@ static bool bvh_take(const char *v, struct settings *out)
 {
     return bvh_kind_find(v, &out->load.bvh);
 }
+static bool model_take(const char *v, struct settings *out)
+{
+    return exec_model_find(v, &out->build.model);
+}
 static bool code_take(const char *v, struct settings *out)
 {
     return code_path_find(v, &out->build.code);
@@ -67,6 +71,10 @@ static const struct {
     {"batch", "a number from 1, or all", NULL, {"1", "4", "16", "all", NULL}},
     {"mode", "strict, device or fast", mode_take, {"strict", "device", "fast", NULL}},
     {"bvh", "bvh2, bvh8, bvh8c or auto", bvh_take, {"bvh2", "bvh8", "bvh8c", NULL}},
+    {"model",
+     "megakernel, separate, wavefront or auto",
+     model_take,
+     {"megakernel", "separate", "wavefront", NULL}},
     {"code-path", "source, llvm or auto", code_take, {"source", "llvm", NULL}},
     {"registers",
      "a number from 1, or auto",
@@ -154,8 +162,8 @@ enum status axes_check(const struct sweep_options *o, struct error *err)
         int at = axis_index(x->name);
         if (at < 0)
             return error_msg(err, STATUS_TYPE,
-                             "axis '%s': expected work-group, tile, batch, mode, bvh, code-path, "
-                             "registers or cache",
+                             "axis '%s': expected work-group, tile, batch, mode, bvh, model, "
+                             "code-path, registers or cache",
                              x->name);
         if (axis_find(o, x->name) != x)
             return error_msg(err, STATUS_TYPE, "axis '%s' is given twice", x->name);

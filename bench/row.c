@@ -7,12 +7,12 @@
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-void program_name(const struct settings *set, char name[PROGRAM_NAME_SIZE])
+void program_name(const struct settings *set, enum exec_model model, char name[PROGRAM_NAME_SIZE])
 {
     char registers[32] = "";
     if (set->build.registers)
         snprintf(registers, sizeof registers, ", registers %u", set->build.registers);
-    snprintf(name, PROGRAM_NAME_SIZE, "%s%s%s%s%s%s%s", exec_model_name(set->build.model),
+    snprintf(name, PROGRAM_NAME_SIZE, "%s%s%s%s%s%s%s", exec_model_name(model != MODEL_AUTO ? model : set->build.model),
              set->load.bake ? ", baked" : "", set->build.code ? ", code path " : "",
              set->build.code ? code_path_name(set->build.code) : "", registers,
              set->build.cache ? ", cache " : "",
@@ -23,6 +23,8 @@ void settings_options(const struct settings *set, struct text *out)
 {
     text_printf(out, "--mode %s --bvh %s", math_mode_name(set->build.mode),
                 bvh_kind_name(set->load.bvh));
+    if (set->build.model != MODEL_AUTO)
+        text_printf(out, " --model %s", exec_model_name(set->build.model));
     if (set->build.code != CODE_AUTO)
         text_printf(out, " --code-path %s", code_path_name(set->build.code));
     if (set->load.bake)
@@ -510,7 +512,7 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
     const struct lane *l = t->lane;
     const struct render_job *job = l->ready.has_job ? &l->ready.job : &l->subject->job;
     char model[PROGRAM_NAME_SIZE];
-    program_name(&t->set, model);
+    program_name(&t->set, l->ready.build.model, model);
     struct bench_record r = {
         .scene = l->ready.has_job ? l->ready.scene_name : path_stem(a, l->subject->scene_path),
         .device = l->ready.has_device ? l->ready.device.id : l->subject->device,

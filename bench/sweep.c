@@ -39,10 +39,11 @@ static void row_keep(void *ctx, const struct bench_record *row)
 
 /* Whether the store has this setting already: same job, device, mode and setting. A tree that was
  * left to the device shows under its real name. */
-static bool program_is(const struct bench_record *r, const struct settings *set)
+static bool program_is(const struct bench_record *r, const struct lane *l,
+                       const struct settings *set)
 {
     char model[PROGRAM_NAME_SIZE];
-    program_name(set, model);
+    program_name(set, l->ready.build.model, model);
     return strcmp(r->model ? r->model : "", model) == 0;
 }
 
@@ -56,7 +57,7 @@ static bool in_store(const struct sweep *s, const struct lane *l, const struct s
         const struct bench_record *r = &s->old[i];
         if (strcmp(r->scene, l->ready.scene_name) == 0 &&
             strcmp(r->device, l->ready.device.id) == 0 &&
-            strcmp(r->mode, math_mode_name(set->build.mode)) == 0 && program_is(r, set) &&
+            strcmp(r->mode, math_mode_name(set->build.mode)) == 0 && program_is(r, l, set) &&
             (set->load.bvh == BVH_AUTO ||
              strcmp(r->bvh ? r->bvh : "", bvh_kind_name(set->load.bvh)) == 0) &&
             r->width == job->width && r->height == job->height && r->spp == job->sample_count &&
@@ -175,7 +176,7 @@ static enum status lane_refused(struct sweep *s, struct lane *l, struct error *e
     for (size_t i = 0; i < s->old_count; i++)
         if (strcmp(s->old[i].device, l->subject->device) == 0 && s->old[i].work_group[0] == 0 &&
             strcmp(s->old[i].mode, math_mode_name(t.set.build.mode)) == 0 &&
-            program_is(&s->old[i], &t.set) &&
+            program_is(&s->old[i], l, &t.set) &&
             strcmp(s->old[i].reason ? s->old[i].reason : "", t.reason) == 0)
             return STATUS_OK; /* said before */
     return trial_write(&t, &s->sink, err);

@@ -102,7 +102,8 @@ bool trial_rate(const struct trial *t, struct bench_stats *out);
 /* The execution model and what was asked of the program, as records and reports name it:
  * "megakernel", "megakernel, code path llvm, registers 48, cache l1". */
 enum { PROGRAM_NAME_SIZE = 96 };
-void program_name(const struct settings *set, char name[PROGRAM_NAME_SIZE]);
+/* model: the one that ran, which a setting may leave to the device; AUTO: none did. */
+void program_name(const struct settings *set, enum exec_model model, char name[PROGRAM_NAME_SIZE]);
 
 /* What a row of the lane with these settings depends on; *out NULL when the options have no program
  * or the lane has no device. Fails: MEMORY, PARSE, TYPE. */

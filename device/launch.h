@@ -59,7 +59,16 @@ struct k_launch {
      * tile_y and tile_h count them alone (K_ROW). rows_own 0: all rows are. */
     k_word rows_own, rows_all, rows_from;
     float frame_origin[3]; /* of the scene's frame: added to what shaders and passes tell of P */
+    /* Where a launch is one stage of many paths (path/batch.h): the slots there is room for, the
+     * pixels between the picture's and the batch behind them, the paths' next vertex, and whether
+     * stages go by queues. */
+    k_word batch_slots, batch_behind, round, queues;
 };
+/* A batch's memory, in words: counts, and for each slot its own and a place in three queues. */
+#define K_BATCH_KINDS  64u
+#define K_BATCH_COUNTS (64u + 4u * K_BATCH_KINDS)
+#define K_PATH_WORDS   42u
+#define K_PATH_QUEUES  3u
 /* The picture's row that is row `j` in a launch's own count. */
 #define K_ROW(launch, j)                                                                           \
     ((launch)->rows_own ? (j) / (launch)->rows_own * (launch)->rows_all + (launch)->rows_from +    \

@@ -184,6 +184,29 @@ K_FN uint k_swap(uint *word, uint from, uint to)
 #define K_SWAP(word, from, to) k_swap(word, from, to)
 #endif
 
+/* Adds 1 to words[i] in one step of the memory. What it was before. On NVIDIA's GPUs the lanes of a
+ * warp that are here with the same i take that step together, one for all: many at one address wait
+ * for each other. */
+#if defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
+K_FN uint k_count(uint *words, uint i)
+{
+    const uint peers = __match_any_sync(__activemask(), i), first = (uint)__ffs((int)peers) - 1u;
+    uint lane, before, was = 0;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(before));
+    if (lane == first)
+        was = atomicAdd(words + i, (uint)__popc(peers));
+    return __shfl_sync(peers, was, (int)first) + (uint)__popc(peers & before);
+}
+#define K_COUNT_UP(words, i) k_count(words, i)
+#elif defined(K_OPENCL)
+#define K_COUNT_UP(words, i) atomic_inc((volatile K_GLOBAL uint *)(words) + (i))
+#elif defined(K_CUDA)
+#define K_COUNT_UP(words, i) atomicAdd((words) + (i), 1u)
+#else
+#define K_COUNT_UP(words, i) __atomic_fetch_add((words) + (i), 1u, __ATOMIC_RELAXED)
+#endif
+
 /* Four words at once from an address that is a multiple of 16. */
 struct k_f4 {
     float x, y, z, w;

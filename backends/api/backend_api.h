@@ -34,6 +34,14 @@ enum kernel_entry {
     ENTRY_ARITHMETIC, /* PROBE_RNG, PROBE_MATH: + in words, out words; one row a work-item */
     ENTRY_PROBE,      /* every other probe; as ENTRY_ARITHMETIC */
     ENTRY_PASSES,     /* as ENTRY_ARITHMETIC, the input unused; one pixel a work-item */
+    /* The stages of a batch of paths, in the place of ENTRY_RENDER where the request is staged
+     * (device/path/batch.h); as that. In this order, FLY to SHADOW once for each vertex. */
+    ENTRY_START,
+    ENTRY_FLY,
+    ENTRY_SORT,
+    ENTRY_SHADE,
+    ENTRY_SHADOW,
+    ENTRY_FILM,
     ENTRY_COUNT
 };
 
@@ -42,7 +50,7 @@ enum kernel_entry {
  * makes the others when run_words first asks for them. Arithmetic is small: what strict mode asks
  * of a device is asked of the very program that will render. */
 enum program_part {
-    PART_RENDER, /* ENTRY_RENDER, ENTRY_ARITHMETIC */
+    PART_RENDER, /* ENTRY_RENDER or the stages, ENTRY_ARITHMETIC */
     PART_TRACE,
     PART_PROBE,
     PART_PASSES,
@@ -51,15 +59,20 @@ enum program_part {
 extern const struct kernel_entry_info {
     const char *name; /* "k_render" */
     enum program_part part;
+    bool whole, staged; /* whether a program of the part has it, by program_request.staged */
 } kernel_entries[ENTRY_COUNT];
-/* The names of a part's entries, ending with NULL. */
-void kernel_entries_of_part(enum program_part part, const char *names[ENTRY_COUNT + 1]);
+struct program_request;
+/* Has a program that is compiled for the request the entry? */
+bool kernel_entry_in(const struct program_request *r, enum kernel_entry entry);
+/* The names of such a program's entries, ending with NULL. */
+void kernel_entries_of(const struct program_request *r, const char *names[ENTRY_COUNT + 1]);
 
 /* What to compile. */
 struct program_request {
     enum math_mode mode;
     const char *fault; /* NULL, or a name of faults_list */
     bool count_rays;   /* build_settings.count_rays */
+    bool staged;       /* its model runs a path's stages one by one */
     enum program_part part;
     uint32_t registers;          /* 0: no limit asked for */
     enum cache_preference cache; /* AUTO unless the API takes_cache_preference */
@@ -142,6 +155,8 @@ struct backend_api {
     enum status (*open)(const struct device_info *info, struct backend **out, struct error *err);
     void (*close)(struct backend *b);
     enum bvh_kind (*preferred_bvh)(const struct backend *b);
+    /* For a scene with these K_FEATURE_*. NULL: the megakernel. */
+    enum exec_model (*preferred_model)(uint32_t features);
     /* Copies the buffers to the device (waits); replaces earlier ones. *device_bytes: what the
      * device now holds. */
     enum status (*upload)(struct backend *b, const struct scene_buffers *buffers,
@@ -157,11 +172,11 @@ struct backend_api {
      * stores at a job's first batch (k_launch.accumulate 0) and adds at later ones, so a pixel that
      * nobody wrote keeps what this left. */
     enum status (*film_begin)(struct backend *b, size_t pixels, bool poison, struct error *err);
-    /* Runs ENTRY_RENDER over a grid of grid[0] x grid[1] work-items in groups of work_group (grid
+    /* Runs ENTRY_RENDER, or a stage of what was requested, over a grid of grid[0] x grid[1] work-items in groups of work_group (grid
      * is a multiple of it; the kernel ignores items outside the tile). Returns when done or queued;
      * `finish` waits. Fails UNSUPPORTED for a work-group size the device refuses. */
-    enum status (*launch)(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
-                          const uint32_t work_group[2], struct error *err);
+    enum status (*launch)(struct backend *b, enum kernel_entry entry, const struct k_launch *launch,
+                          const uint32_t grid[2], const uint32_t work_group[2], struct error *err);
     /* Waits; *device_s gets the sum of device event times since film_begin, or a negative number.
      */
     enum status (*finish)(struct backend *b, double *device_s, struct error *err);
@@ -176,7 +191,7 @@ struct backend_api {
     enum status (*run_words)(struct backend *b, enum kernel_entry entry,
                              const struct k_launch *launch, const uint32_t *in, size_t in_words,
                              uint32_t *out, size_t out_words, size_t items, struct error *err);
-    /* The most work-items that a group of ENTRY_RENDER takes, as the driver says of the compiled
+    /* The most work-items that a group of ENTRY_RENDER, or of any stage, takes, as the driver says of the compiled
      * program, which may be fewer than the device does; 0: it does not say. Compiles what `request`
      * only asked for. NULL: programs take what the device takes. */
     enum status (*group_most)(struct backend *b, uint32_t *most, struct error *err);

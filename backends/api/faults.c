@@ -17,9 +17,17 @@ static const char *const defines[] = {
 };
 
 const struct kernel_entry_info kernel_entries[ENTRY_COUNT] = {
-    [ENTRY_RENDER] = {"k_render", PART_RENDER},         [ENTRY_TRACE] = {"k_trace", PART_TRACE},
-    [ENTRY_ARITHMETIC] = {"k_arithmetic", PART_RENDER}, [ENTRY_PROBE] = {"k_probe", PART_PROBE},
-    [ENTRY_PASSES] = {"k_passes", PART_PASSES},
+    [ENTRY_RENDER] = {"k_render", PART_RENDER, .whole = true},
+    [ENTRY_TRACE] = {"k_trace", PART_TRACE, .whole = true},
+    [ENTRY_ARITHMETIC] = {"k_arithmetic", PART_RENDER, .whole = true, .staged = true},
+    [ENTRY_PROBE] = {"k_probe", PART_PROBE, .whole = true},
+    [ENTRY_PASSES] = {"k_passes", PART_PASSES, .whole = true},
+    [ENTRY_START] = {"k_start_all", PART_RENDER, .staged = true},
+    [ENTRY_FLY] = {"k_fly_all", PART_RENDER, .staged = true},
+    [ENTRY_SORT] = {"k_sort_all", PART_RENDER, .staged = true},
+    [ENTRY_SHADE] = {"k_shade_all", PART_RENDER, .staged = true},
+    [ENTRY_SHADOW] = {"k_shadow_all", PART_RENDER, .staged = true},
+    [ENTRY_FILM] = {"k_film_all", PART_RENDER, .staged = true},
 };
 
 const struct fault *faults_list(size_t *count)

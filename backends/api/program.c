@@ -28,6 +28,7 @@ NAMES(code_path, CODE_PATH_LIST)
 NAMES(cache_preference, CACHE_LIST)
 FINDS(math_mode)
 FINDS(bvh_kind)
+FINDS(exec_model)
 FINDS(code_path)
 FINDS(cache_preference)
 
@@ -53,6 +54,7 @@ struct program_request program_request_of_part(const struct program_request *all
 {
     struct program_request r = *all;
     r.part = part;
+    r.staged = all->staged && part == PART_RENDER;
     if (part == PART_PROBE && r.features & K_FEATURES_OF_TEXT) {
         const struct program_request bare = program_request_make(r.mode);
         r.features = (r.features & ~K_FEATURES_OF_TEXT) | K_FEATURES_EXACT;
@@ -71,6 +73,7 @@ static bool text_equal(const char *a, const char *b)
 bool program_request_equal(const struct program_request *a, const struct program_request *b)
 {
     return a->mode == b->mode && text_equal(a->fault, b->fault) && a->count_rays == b->count_rays &&
+           a->staged == b->staged &&
            a->registers == b->registers && a->cache == b->cache && a->code == b->code &&
            a->tree == b->tree && a->features == b->features &&
            strcmp(a->source_hash, b->source_hash) == 0;
@@ -80,9 +83,10 @@ enum status program_defines(const struct program_request *r, char *buf, size_t s
                             struct error *err)
 {
     const char *fault = fault_define(r->fault);
-    int n = snprintf(buf, size, "-DK_MODE=%d -DK_BVH=%u -DK_PART=%d -DK_FEATURES=0x%xu%s%s%s",
+    int n = snprintf(buf, size, "-DK_MODE=%d -DK_BVH=%u -DK_PART=%d -DK_FEATURES=0x%xu%s%s%s%s",
                      (int)r->mode, bvh_define(r->tree), (int)r->part, (unsigned)r->features,
                      r->count_rays && r->part == PART_RENDER ? " -DK_COUNT_RAYS" : "",
+                     r->staged ? " -DK_STAGED" : "",
                      fault[0] ? " " : "", fault);
     if (n < 0 || (size_t)n >= size)
         return error_msg(err, STATUS_LIMIT, "the kernel's definitions are too long");
@@ -104,11 +108,17 @@ enum status program_shaders(const struct program_request *r, struct text *out, s
                        : STATUS_OK;
 }
 
-void kernel_entries_of_part(enum program_part part, const char *names[ENTRY_COUNT + 1])
+bool kernel_entry_in(const struct program_request *r, enum kernel_entry entry)
+{
+    const struct kernel_entry_info *e = &kernel_entries[entry];
+    return e->part == r->part && (r->staged ? e->staged : e->whole);
+}
+
+void kernel_entries_of(const struct program_request *r, const char *names[ENTRY_COUNT + 1])
 {
     size_t n = 0;
     for (int i = 0; i < ENTRY_COUNT; i++)
-        if (kernel_entries[i].part == part)
+        if (kernel_entry_in(r, (enum kernel_entry)i))
             names[n++] = kernel_entries[i].name;
     names[n] = NULL;
 }

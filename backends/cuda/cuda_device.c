@@ -114,6 +114,21 @@ static unsigned code_paths(const struct backend *b, enum code_path *fastest)
     return 1u << CODE_SOURCE | 1u << CODE_LLVM;
 }
 
+/* Measured on an H100 over the library (docs/results/models.md). One kernel of all is the fastest
+ * where a vertex is little code. Where materials, lights or trees differ much from path to path,
+ * queues win; where rays cross borders or texels are waited for, rays of their own do. */
+static enum exec_model preferred_model(uint32_t features)
+{
+    const uint32_t various = K_FEATURE_LOBES | K_FEATURE_SHADERS | K_FEATURE_INSTANCES |
+                             K_FEATURE_CUTOUTS | K_FEATURE_LIGHT_TREE,
+                   waiting = K_FEATURE_TEXTURES | K_FEATURE_ENV_MAPS | K_FEATURE_DIELECTRIC;
+    if (features & K_FEATURE_MEDIA)
+        return MODEL_SEPARATE;
+    if (features & various)
+        return MODEL_WAVEFRONT;
+    return features & waiting ? MODEL_SEPARATE : MODEL_MEGAKERNEL;
+}
+
 const struct backend_api cuda_api = {
     .name = "cuda",
     .loads_driver = true,
@@ -121,5 +136,6 @@ const struct backend_api cuda_api = {
     .code_paths = code_paths,
     .enumerate = cuda_enumerate,
     .open = cuda_open,
+    .preferred_model = preferred_model,
     GPU_ENTRIES,
 };

@@ -77,7 +77,7 @@ enum status cuda_llvm_compile(const struct program_request *request, int arch, s
     struct llvm_machine_choice machine = llvm_nvptx_machine(api, arch);
     /* which ptxas takes half its time for otherwise; nothing that is timed is strict */
     machine.calls_arithmetic = request->mode == MODE_STRICT;
-    kernel_entries_of_part(request->part, keep);
+    kernel_entries_of(request, keep);
     s = llvm_compile(api, &machine, parts.at, parts.count, keep, &ptx, &size, err);
     kernel_parts_free(&parts);
     struct gpu_image image = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The front: checks arguments once, then drives one API's table of functions. */
-#include "device.h"
+#include "batch.h"
 #include "llvm/offers.h"
 
 #include <errno.h>
@@ -98,7 +98,8 @@ static enum status code_choose(const struct device *d, enum code_path wanted,
     enum code_path fastest = CODE_SOURCE;
     unsigned source = 1u << CODE_SOURCE,
              takes = d->api->code_paths ? d->api->code_paths(d->backend, &fastest) : source;
-    if (takes & source && ((r->features & K_FEATURES_OF_TEXT && !r->shaders) || r->count_rays))
+    if (takes & source &&
+        ((r->features & K_FEATURES_OF_TEXT && !r->shaders) || r->count_rays || r->staged))
         fastest = CODE_SOURCE;
     if (wanted == CODE_AUTO)
         wanted = d->own;
@@ -113,9 +114,23 @@ static enum status code_choose(const struct device *d, enum code_path wanted,
     return STATUS_OK;
 }
 
-/* What to compile for the scene on the device, if there is one. */
+/* The model that is meant. Stages are kernels from source: who wants the other code path, or rays
+ * counted, wants the megakernel. */
+static enum exec_model model_choose(const struct device *d, const struct build_settings *settings,
+                                    uint32_t features)
+{
+    const enum code_path code = settings->code == CODE_AUTO ? d->own : settings->code;
+    if (settings->model != MODEL_AUTO)
+        return settings->model;
+    if (!d->api->preferred_model || code == CODE_LLVM || settings->count_rays)
+        return MODEL_MEGAKERNEL;
+    return d->api->preferred_model(features);
+}
+
+/* What to compile for the scene on the device, if there is one; *model, for which model. */
 static enum status request_make(const struct device *d, const struct build_settings *settings,
-                                struct program_request *out, struct error *err)
+                                struct program_request *out, enum exec_model *model_out,
+                                struct error *err)
 {
     struct program_request r = program_request_make(settings->mode);
     r.registers = settings->registers;
@@ -131,6 +146,10 @@ static enum status request_make(const struct device *d, const struct build_setti
     if (d->info.kind == DEVICE_CPU && !(r.features & K_FEATURES_OF_TEXT))
         r.features |=
             r.features & ~K_FEATURES_EXACT ? K_FEATURE_ALL & ~K_FEATURES_OF_TEXT : K_FEATURES_EXACT;
+    const enum exec_model model = model_choose(d, settings, r.features);
+    r.staged = model != MODEL_MEGAKERNEL;
+    if (r.count_rays && r.staged)
+        return error_msg(err, STATUS_UNSUPPORTED, "rays are counted by the megakernel alone");
     const struct shade_scene *shaders = &d->layout.shaders;
     if (shaders->source.len) {
         r.source = shaders->source.data;
@@ -138,8 +157,10 @@ static enum status request_make(const struct device *d, const struct build_setti
         r.shaders = shaders->llvm.data;
     }
     enum status st = code_choose(d, settings->code, &r, &r.code, err);
-    if (st == STATUS_OK)
+    if (st == STATUS_OK) {
         *out = r;
+        *model_out = model;
+    }
     return st;
 }
 
@@ -149,10 +170,11 @@ static enum status request_again(struct device *d, struct error *err)
     struct program_request r;
     const struct build_settings again = {.mode = d->request.mode,
                                          .registers = d->request.registers,
+                                         .model = d->wanted_model,
                                          .code = d->wanted,
                                          .cache = d->request.cache,
                                          .count_rays = d->request.count_rays};
-    enum status st = request_make(d, &again, &r, err);
+    enum status st = request_make(d, &again, &r, &d->model, err);
     if (st || program_request_equal(&r, &d->request))
         return st;
     d->request = r;
@@ -227,20 +249,25 @@ enum status device_build(struct device *d, const struct build_settings *settings
     struct build_info scratch, *out = info ? info : &scratch;
     if (!d || !settings || settings->mode < MODE_STRICT || settings->mode > MODE_FAST ||
         settings->code < CODE_AUTO || settings->code >= CODE_COUNT ||
-        settings->cache < CACHE_AUTO || settings->cache >= CACHE_COUNT)
-        return error_msg(err, STATUS_ARG, "device_build needs a device and a mode");
+        settings->cache < CACHE_AUTO || settings->cache >= CACHE_COUNT ||
+        settings->model < MODEL_AUTO || settings->model >= MODEL_COUNT)
+        return error_msg(err, STATUS_ARG, "device_build needs a device, a mode and a model");
     const enum math_mode mode = settings->mode;
     struct program_request request;
     memset(out, 0, sizeof *out);
     d->built = false;
     d->shape_count = 0;
-    enum status st = request_make(d, settings, &request, err);
+    enum exec_model model = MODEL_MEGAKERNEL;
+    enum status st = request_make(d, settings, &request, &model, err);
     if (st == STATUS_OK)
         st = d->api->build(d->backend, &request, out, err);
     if (st)
         return st;
     d->request = request;
     d->wanted = settings->code;
+    d->wanted_model = settings->model;
+    d->model = model;
+    out->model = model;
     d->built = true;
     if (mode == MODE_STRICT) {
         st = device_check_strict(d, err);
@@ -309,9 +336,9 @@ enum status device_job_check(const struct device *d, const struct render_job *jo
     if (job->set.load.bvh != BVH_AUTO && job->set.load.bvh != d->layout.bvh)
         return error_msg(err, STATUS_ARG, "%s was loaded with %s, not %s", d->info.id,
                          bvh_kind_name(d->layout.bvh), bvh_kind_name(job->set.load.bvh));
-    if (job->set.build.model != MODEL_MEGAKERNEL)
-        return error_msg(err, STATUS_UNSUPPORTED, "execution model %d is not one of this program",
-                         (int)job->set.build.model);
+    if (job->set.build.model != d->wanted_model && job->set.build.model != d->model)
+        return error_msg(err, STATUS_ARG, "%s was built for the model %s, not %s", d->info.id,
+                         exec_model_name(d->model), exec_model_name(job->set.build.model));
     if (job->set.launch.tile_order > 2)
         return error_msg(err, STATUS_ARG, "tile order %u: 0 rows, 1 reversed, 2 shuffled",
                          job->set.launch.tile_order);
@@ -538,31 +565,50 @@ static enum status run_wait(struct run *r, struct error *err)
     return st;
 }
 
+/* Starts what has room in a batch, where there is one. */
+static enum status run_start(struct run *r, const struct k_launch *l, struct error *err)
+{
+    const uint32_t *wg = r->set.work_group;
+    const uint32_t grid[2] = {(l->tile_w + wg[0] - 1) / wg[0] * wg[0],
+                              (l->tile_h + wg[1] - 1) / wg[1] * wg[1]};
+    return l->batch_slots ? batch_launch(r->d, l, wg, err)
+                          : r->d->api->launch(r->d->backend, ENTRY_RENDER, l, grid, wg, err);
+}
+
+static enum status run_piece(struct run *r, const struct k_launch *l, struct error *err)
+{
+    enum { WAIT_SAMPLES = 1 << 18 };
+    const uint64_t samples = (uint64_t)l->tile_w * l->tile_h * l->sample_count,
+                   most = r->share && r->share < WAIT_SAMPLES ? r->share : WAIT_SAMPLES;
+    TRY(run_start(r, l, err));
+    r->times.launches++;
+    r->done += samples;
+    r->unwaited += samples;
+    return r->unwaited >= most || r->done == r->work ? run_wait(r, err) : STATUS_OK;
+}
+
 /* Pixels of the job's area: from (x, y) on. */
 static enum status run_launch(struct run *r, uint32_t x, uint32_t y, uint32_t width,
                               uint32_t height, uint32_t begin, uint32_t count, struct error *err)
 {
-    enum { WAIT_SAMPLES = 1 << 18 };
-    struct k_launch *l = &r->launch;
-    l->tile_x = r->area[0] + x;
-    l->tile_y = r->area[1] + y;
-    l->tile_w = width;
-    l->tile_h = height;
-    l->sample_begin = begin;
-    l->sample_count = count;
-    l->accumulate = r->job->resumed || begin > r->job->sample_begin;
-    const uint32_t *wg = r->set.work_group;
-    uint32_t grid[2] = {(l->tile_w + wg[0] - 1) / wg[0] * wg[0],
-                        (l->tile_h + wg[1] - 1) / wg[1] * wg[1]};
-    enum status st = r->d->api->launch(r->d->backend, l, grid, wg, err);
-    if (st)
-        return st;
-    r->times.launches++;
-    uint64_t samples = (uint64_t)l->tile_w * l->tile_h * count;
-    r->done += samples;
-    r->unwaited += samples;
-    const uint64_t most = r->share && r->share < WAIT_SAMPLES ? r->share : WAIT_SAMPLES;
-    return r->unwaited >= most || r->done == r->work ? run_wait(r, err) : STATUS_OK;
+    struct k_launch l = r->launch;
+    l.tile_x = r->area[0] + x;
+    l.tile_w = width;
+    for (uint32_t row = 0, rows; row < height; row += rows) {
+        l.tile_y = r->area[1] + y + row;
+        rows = height - row;
+        for (uint32_t done = 0; done < count;) {
+            l.tile_h = rows;
+            l.sample_begin = begin + done;
+            l.sample_count = count - done;
+            l.accumulate = r->job->resumed || l.sample_begin > r->job->sample_begin;
+            const struct k_launch piece = l.batch_slots ? batch_piece(&l) : l;
+            rows = piece.tile_h;
+            done += piece.sample_count;
+            TRY(run_piece(r, &piece, err));
+        }
+    }
+    return STATUS_OK;
 }
 
 static enum status run_tile(struct run *r, uint32_t tile, uint32_t begin, uint32_t count,
@@ -678,7 +724,8 @@ static enum status run_first_launch(struct run *r, size_t pixels, bool poison, s
     l.sample_begin = r->job->sample_begin;
     l.sample_count = 1;
     double device_s;
-    enum status st = d->api->launch(d->backend, &l, wg, wg, err);
+    l = l.batch_slots ? batch_piece(&l) : l;
+    enum status st = run_start(r, &l, err);
     if (st == STATUS_OK)
         st = d->api->finish(d->backend, &device_s, err);
     if (st == STATUS_OK)
@@ -709,10 +756,11 @@ static enum status run_resume(struct run *r, bool poison, struct error *err)
 static enum status run_render(struct run *r, bool poison, double start, struct error *err)
 {
     struct device *d = r->d;
-    const size_t whole = r->pixels + r->behind;
-    enum status st = d->api->film_begin(d->backend, whole, poison, err);
+    const uint32_t slots = r->launch.batch_slots;
+    const size_t room = r->pixels + r->behind + (slots ? batch_pixels(slots) : 0);
+    enum status st = d->api->film_begin(d->backend, room, poison, err);
     if (st == STATUS_OK)
-        st = run_first_launch(r, whole, poison, err);
+        st = run_first_launch(r, room, poison, err);
     const bool begun = st == STATUS_OK;
     r->start = r->waited_at = clock_s();
     if (r->job->keeper)
@@ -763,6 +811,10 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     r.pixels = (size_t)job->width * job->height;
     r.behind = (d->layout.shaders.message_words + PIXEL_WORDS - 1) / PIXEL_WORDS;
     r.launch = device_launch(d, job);
+    r.launch.batch_behind = (uint32_t)r.behind;
+    r.launch.queues = d->model == MODEL_WAVEFRONT;
+    if (d->request.staged)
+        r.launch.batch_slots = batch_slots(&d->info, r.set.tile, r.set.batch);
     r.work = (uint64_t)r.area[2] * r.area[3] * job->sample_count;
     r.times.device_s = -1;
     if (d->api->set_threads)

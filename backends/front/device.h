@@ -13,6 +13,8 @@ struct device {
     bool bake;                      /* of scenes to be loaded: device_bake */
     struct program_request request; /* of the built program */
     enum code_path wanted;          /* as it was asked for */
+    enum exec_model wanted_model;   /* likewise */
+    enum exec_model model;          /* of the built program */
     enum code_path own;             /* what the id says for CODE_AUTO */
     struct layout layout;           /* buffers are kept only for an API with keeps_host_memory */
     struct camera camera;

@@ -215,7 +215,8 @@ struct backend {
         gpu_module module;                 /* NULL: not made */
         gpu_function kernels[ENTRY_COUNT]; /* of the part; the others NULL */
         uint32_t threads[ENTRY_COUNT];     /* most in a block of each; 0: not known */
-        uint32_t registers;
+        uint32_t least_threads;            /* of the kernels that render */
+        uint32_t registers;                /* most of these */
     } programs[PART_COUNT];
     struct program_request request; /* the last one */
 
@@ -280,8 +281,8 @@ void gpu_job_release(struct backend *b, struct job_program *p);
 /* gpu_launch.c */
 enum status gpu_flights_open(struct backend *b, struct error *err);
 void gpu_flights_close(struct backend *b);
-enum status gpu_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
-                       const uint32_t work_group[2], struct error *err);
+enum status gpu_launch(struct backend *b, enum kernel_entry entry, const struct k_launch *launch,
+                       const uint32_t grid[2], const uint32_t work_group[2], struct error *err);
 enum status gpu_finish(struct backend *b, double *device_s, struct error *err);
 enum status gpu_run_words(struct backend *b, enum kernel_entry entry, const struct k_launch *launch,
                           const uint32_t *in, size_t in_words, uint32_t *out, size_t out_words,

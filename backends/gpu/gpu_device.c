@@ -170,7 +170,7 @@ enum bvh_kind gpu_preferred_bvh(const struct backend *b)
  * more where they share what they fetch of the kernel itself. */
 void gpu_defaults(const struct backend *b, struct launch_settings *s)
 {
-    uint32_t threads = b->programs[PART_RENDER].threads[ENTRY_RENDER];
+    uint32_t threads = b->programs[PART_RENDER].least_threads;
     if (s->work_group[0] && s->work_group[1])
         return;
     uint32_t width = b->api->step_group[0], height = b->api->step_group[1];

@@ -68,7 +68,7 @@ static enum status group_check(const struct backend *b, const struct program *p,
 {
     char kernel[64];
     snprintf(kernel, sizeof kernel, "this kernel (%u registers)", p->registers);
-    TRY(work_group_check(&b->info, g, kernel, p->threads[ENTRY_RENDER], err));
+    TRY(work_group_check(&b->info, g, kernel, p->least_threads, err));
     if (blocks[0] > b->max_grid[0] || blocks[1] > b->max_grid[1])
         return error_msg(err, STATUS_UNSUPPORTED,
                          "%ux%u work-groups of %ux%u; %s takes at most %ux%u of them in one launch",
@@ -89,10 +89,11 @@ static void arguments_make(struct backend *b, gpu_pointer *rest, unsigned count,
         arguments[at++] = &rest[i];
 }
 
-/* One start of k_render, queued between its flight's events. */
+/* One start of a kernel that renders, queued between its flight's events. */
 static enum status render_start(struct backend *b, const struct program *p,
-                                const struct k_launch *launch, const uint32_t blocks[2],
-                                const uint32_t work_group[2], struct error *err)
+                                enum kernel_entry entry, const struct k_launch *launch,
+                                const uint32_t blocks[2], const uint32_t work_group[2],
+                                struct error *err)
 {
     struct flight *f = &b->flights[b->next_flight];
     enum status s = flight_land(b, f, err);
@@ -108,7 +109,7 @@ static enum status render_start(struct backend *b, const struct program *p,
     code = b->driver->EventRecord(f->begin, b->stream);
     if (code != GPU_OK)
         return gpu_error(err, b->driver, code, GPU_CALL_EventRecord);
-    code = b->driver->LaunchKernel(p->kernels[ENTRY_RENDER], blocks[0], blocks[1],
+    code = b->driver->LaunchKernel(p->kernels[entry], blocks[0], blocks[1],
                                    launch->slices ? launch->slices : 1, work_group[0],
                                    work_group[1], 1, 0, b->stream, arguments, NULL);
     if (code != GPU_OK) {
@@ -134,20 +135,20 @@ static uint32_t slices_choose(const struct backend *b, const struct k_launch *la
 {
     enum { LEAST = 8 }; /* samples of a slice: fewer, and lanes wait for each other too often */
     uint32_t most = launch->sample_count / LEAST;
-    if (b->request.features & K_FEATURE_SHADERS)
+    if (b->request.staged || b->request.features & K_FEATURE_SHADERS)
         return 0;
     uint32_t slices = most < b->api->slices ? most : b->api->slices;
     return slices > 1 ? slices : 0;
 }
 
-enum status gpu_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
-                       const uint32_t work_group[2], struct error *err)
+enum status gpu_launch(struct backend *b, enum kernel_entry entry, const struct k_launch *launch,
+                       const uint32_t grid[2], const uint32_t work_group[2], struct error *err)
 {
     const uint32_t blocks[2] = {grid[0] / work_group[0], grid[1] / work_group[1]};
     const struct program *p = NULL;
     enum status s = gpu_select(b, err);
     if (s == STATUS_OK)
-        s = gpu_program(b, ENTRY_RENDER, &p, err);
+        s = gpu_program(b, entry, &p, err);
     if (s == STATUS_OK)
         s = group_check(b, p, work_group, blocks, err);
     struct k_launch own = *launch;
@@ -157,9 +158,9 @@ enum status gpu_launch(struct backend *b, const struct k_launch *launch, const u
         struct k_launch none = own;
         none.sample_count = 0;
         none.slices = 0;
-        s = render_start(b, p, &none, blocks, work_group, err);
+        s = render_start(b, p, entry, &none, blocks, work_group, err);
     }
-    return s == STATUS_OK ? render_start(b, p, &own, blocks, work_group, err) : s;
+    return s == STATUS_OK ? render_start(b, p, entry, &own, blocks, work_group, err) : s;
 }
 
 enum status gpu_finish(struct backend *b, double *device_s, struct error *err)

@@ -34,20 +34,24 @@ static enum status module_load(struct backend *b, const void *image, gpu_module 
     return gpu_error(err, b->driver, code, GPU_CALL_ModuleLoadData);
 }
 
-static enum status kernels_find(struct backend *b, enum program_part part, struct program *p,
-                                struct error *err)
+static enum status kernels_find(struct backend *b, const struct program_request *request,
+                                struct program *p, struct error *err)
 {
     for (int i = 0; i < ENTRY_COUNT; i++) {
-        if (kernel_entries[i].part != part)
+        if (!kernel_entry_in(request, (enum kernel_entry)i))
             continue;
         gpu_result code =
             b->driver->ModuleGetFunction(&p->kernels[i], p->module, kernel_entries[i].name);
         if (code != GPU_OK)
             return gpu_error(err, b->driver, code, GPU_CALL_ModuleGetFunction);
         p->threads[i] = gpu_kernel_attribute(b, GPU_KERNEL_MAX_THREADS, p->kernels[i]);
+        if (request->part != PART_RENDER || i == ENTRY_ARITHMETIC)
+            continue;
+        if (!p->least_threads || p->threads[i] < p->least_threads)
+            p->least_threads = p->threads[i];
+        const uint32_t registers = gpu_kernel_attribute(b, GPU_KERNEL_REGISTERS, p->kernels[i]);
+        p->registers = p->registers > registers ? p->registers : registers;
     }
-    if (part == PART_RENDER)
-        p->registers = gpu_kernel_attribute(b, GPU_KERNEL_REGISTERS, p->kernels[ENTRY_RENDER]);
     return STATUS_OK;
 }
 
@@ -58,24 +62,37 @@ static enum status cache_prefer(const struct backend *b, const struct program *p
         [CACHE_AUTO] = 0, [CACHE_SHARED] = 1, [CACHE_L1] = 2, [CACHE_EQUAL] = 3};
     if (b->request.cache == CACHE_AUTO || !b->driver->cache_prefer)
         return STATUS_OK;
-    gpu_result code =
-        b->driver->cache_prefer(p->kernels[ENTRY_RENDER], preference[b->request.cache]);
+    gpu_result code = GPU_OK;
+    for (int i = 0; i < ENTRY_COUNT && code == GPU_OK; i++)
+        if (p->kernels[i] && i != ENTRY_ARITHMETIC)
+            code = b->driver->cache_prefer(p->kernels[i], preference[b->request.cache]);
     return code == GPU_OK ? STATUS_OK : gpu_error(err, b->driver, code, GPU_CALL_cache_prefer);
 }
 
-/* What the driver knows of k_render, in front of the compiler's log. */
+/* What the driver knows of the kernels that render, in front of the compiler's log. The most of
+ * each number stands for all. */
 static void info_fill(const struct backend *b, const struct program *p,
                       const struct kept_resources *res, struct build_info *info)
 {
-    info->registers = p->registers;
-    info->stack_bytes = gpu_kernel_attribute(b, GPU_KERNEL_LOCAL_BYTES, p->kernels[ENTRY_RENDER]);
-    info->spill_bytes = res->spill_bytes;
     char said[sizeof info->log];
+    size_t n = 0;
     memcpy(said, info->log, sizeof said);
-    snprintf(
-        info->log, sizeof info->log,
-        "k_render: work-groups of up to %u; %u registers, %u bytes of stack, %u spilt\n%.1800s",
-        p->threads[ENTRY_RENDER], info->registers, info->stack_bytes, info->spill_bytes, said);
+    info->registers = p->registers;
+    info->stack_bytes = 0;
+    info->spill_bytes = res->spill_bytes;
+    for (int i = 0; i < ENTRY_COUNT; i++) {
+        if (!p->kernels[i] || i == ENTRY_ARITHMETIC)
+            continue;
+        const uint32_t stack = gpu_kernel_attribute(b, GPU_KERNEL_LOCAL_BYTES, p->kernels[i]);
+        info->stack_bytes = stack > info->stack_bytes ? stack : info->stack_bytes;
+        n += (size_t)snprintf(info->log + n, sizeof info->log - n,
+                              "%s: work-groups of up to %u; %u registers, %u bytes of stack\n",
+                              kernel_entries[i].name,
+                              p->threads[i],
+                              gpu_kernel_attribute(b, GPU_KERNEL_REGISTERS, p->kernels[i]), stack);
+    }
+    snprintf(info->log + n, sizeof info->log - n, "%u bytes spilt\n%.1200s", info->spill_bytes,
+             said);
 }
 
 static void key_make(const struct backend *b, const char *source_hash, const char *options,
@@ -130,7 +147,7 @@ static enum status program_make(struct backend *b, enum program_part part, struc
     struct program p = {0};
     enum status s = gpu_module_make(b, &request, &p.module, &resources, info, err);
     if (s == STATUS_OK)
-        s = kernels_find(b, part, &p, err);
+        s = kernels_find(b, &request, &p, err);
     if (s != STATUS_OK) {
         program_release(b, &p);
         return s;
@@ -172,7 +189,7 @@ enum status gpu_group_most(struct backend *b, uint32_t *most, struct error *err)
     if (s == STATUS_OK)
         s = gpu_program(b, ENTRY_RENDER, &p, err);
     if (s == STATUS_OK)
-        *most = p->threads[ENTRY_RENDER];
+        *most = p->least_threads;
     return s;
 }
 

@@ -141,7 +141,7 @@ enum status hip_llvm_compile(const char *arch, const struct program_request *req
         s = job_make(arch, request, &job, err);
     if (s != STATUS_OK)
         return s;
-    kernel_entries_of_part(request->part, keep);
+    kernel_entries_of(request, keep);
     s = llvm_compile(job.api, &job.machine, job.parts.at, job.parts.count, keep, &object, &size,
                      err);
     kernel_parts_free(&job.parts);

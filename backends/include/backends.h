@@ -71,7 +71,14 @@ enum bvh_kind {
 #undef X
         BVH_COUNT
 };
-#define EXEC_MODEL_LIST(X) X(MEGAKERNEL, "megakernel")
+/* How a path's stages are run: all by one kernel; each by a kernel of its own, for a batch of paths
+ * between them in memory; the same by queues of the paths that are under way, sorted by what they
+ * met. auto: what the device runs the scene best with, said in the result. */
+#define EXEC_MODEL_LIST(X)                                                                         \
+    X(AUTO, "auto")                                                                                \
+    X(MEGAKERNEL, "megakernel")                                                                    \
+    X(SEPARATE, "separate")                                                                        \
+    X(WAVEFRONT, "wavefront")
 enum exec_model {
 #define X(name, text) MODEL_##name,
     EXEC_MODEL_LIST(X)
@@ -112,6 +119,7 @@ const char *code_path_name(enum code_path c);
 const char *cache_preference_name(enum cache_preference c);
 bool math_mode_find(const char *name, enum math_mode *out);
 bool bvh_kind_find(const char *name, enum bvh_kind *out);
+bool exec_model_find(const char *name, enum exec_model *out);
 bool code_path_find(const char *name, enum code_path *out);
 bool cache_preference_find(const char *name, enum cache_preference *out);
 
@@ -210,6 +218,7 @@ struct load_times {
 };
 
 struct build_info {
+    enum exec_model model; /* that it is compiled for */
     double compile_s;
     bool cached;       /* the compiled kernel came from a cache of ours */
     char options[512]; /* flags handed to the device's compiler */

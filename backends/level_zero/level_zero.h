@@ -92,9 +92,9 @@ enum status level_zero_list_run(struct backend *b, struct error *err);
 /* level_zero_launch.c */
 enum status level_zero_flights_open(struct backend *b, struct error *err);
 void level_zero_flights_close(struct backend *b);
-enum status level_zero_launch(struct backend *b, const struct k_launch *launch,
-                              const uint32_t grid[2], const uint32_t work_group[2],
-                              struct error *err);
+enum status level_zero_launch(struct backend *b, enum kernel_entry entry,
+                              const struct k_launch *launch, const uint32_t grid[2],
+                              const uint32_t work_group[2], struct error *err);
 enum status level_zero_finish(struct backend *b, double *device_s, struct error *err);
 enum status level_zero_run_words(struct backend *b, enum kernel_entry entry,
                                  const struct k_launch *launch, const uint32_t *in, size_t in_words,

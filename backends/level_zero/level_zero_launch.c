@@ -172,15 +172,15 @@ static ze_result_t launch_append(const struct backend *b, const struct flight *f
     return code;
 }
 
-enum status level_zero_launch(struct backend *b, const struct k_launch *launch,
-                              const uint32_t grid[2], const uint32_t work_group[2],
-                              struct error *err)
+enum status level_zero_launch(struct backend *b, enum kernel_entry entry,
+                              const struct k_launch *launch, const uint32_t grid[2],
+                              const uint32_t work_group[2], struct error *err)
 {
     const struct program *p = NULL;
-    enum status s = level_zero_program(b, ENTRY_RENDER, &p, err);
+    enum status s = level_zero_program(b, entry, &p, err);
     if (s != STATUS_OK)
         return s;
-    ze_kernel_handle_t k = p->kernels[ENTRY_RENDER];
+    ze_kernel_handle_t k = p->kernels[entry];
     struct flight *f = &b->flights[b->next_flight];
     s = flight_land(b, f, err);
     if (s == STATUS_OK)

@@ -148,11 +148,11 @@ void level_zero_programs_release(struct backend *b)
         program_release(b, &b->programs[part]);
 }
 
-static enum status kernels_make(const struct backend *b, enum program_part part, struct program *p,
-                                struct error *err)
+static enum status kernels_make(const struct backend *b, const struct program_request *request,
+                                struct program *p, struct error *err)
 {
     for (int i = 0; i < ENTRY_COUNT; i++) {
-        if (kernel_entries[i].part != part)
+        if (!kernel_entry_in(request, (enum kernel_entry)i))
             continue;
         ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                  .pKernelName = kernel_entries[i].name};
@@ -183,7 +183,7 @@ static enum status program_from(struct backend *b, const struct program_request 
              math_mode_name(request->mode), bvh_define(request->tree), *flags ? ", " : "", flags);
     enum status s = level_zero_module_make(b, spirv, size, flags, &p.module, info, err);
     if (s == STATUS_OK)
-        s = kernels_make(b, request->part, &p, err);
+        s = kernels_make(b, request, &p, err);
     info->stack_bytes = p.private_bytes;
     info->spill_bytes = p.spill_bytes;
     if (s == STATUS_OK)

@@ -58,6 +58,9 @@ enum status kernel_module_find(enum kernel_format format, const struct program_r
     if (request->count_rays && request->part == PART_RENDER)
         return error_msg(err, STATUS_UNSUPPORTED,
                          "rays are counted by a kernel from source; code path llvm has none");
+    if (request->staged)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "stages are kernels from source; code path llvm has the megakernel alone");
     const struct module *best = NULL; /* the one that has least beyond what is asked */
     for (const struct module *m = modules; m->data; m++) {
         bool serves = m->format == format && m->mode == (unsigned)request->mode &&

@@ -114,7 +114,7 @@ static enum status kernel_link(struct arena *a, const struct program_request *re
     TRY(scratch_make(folder, sizeof folder, err));
     snprintf(module, sizeof module, "%s/kernel.spv", folder);
     snprintf(bitcode, sizeof bitcode, "%s/kernel.bc", folder);
-    kernel_entries_of_part(request->part, keep);
+    kernel_entries_of(request, keep);
     enum status s =
         llvm_compile(api, &machine, parts->at, parts->count, keep, &linked, &linked_size, err);
     if (s == STATUS_OK)

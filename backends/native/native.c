@@ -28,8 +28,8 @@ struct backend {
     uint64_t bytes;
     struct program_request request; /* the last one */
     struct loaded parts[PART_COUNT];
-    void (*render)(const void *const *, const struct k_launch *, long long *, const uint32_t *,
-                   const uint32_t *);
+    void (*render[ENTRY_COUNT])(const void *const *, const struct k_launch *, long long *,
+                                const uint32_t *, const uint32_t *); /* and stages */
     void (*trace)(const void *const *, const struct k_launch *, uint32_t *);
     void (*arithmetic)(const void *const *, const struct k_launch *, const uint32_t *, uint32_t *,
                        uint32_t);
@@ -277,15 +277,16 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
     arena_free(&a);
     if (st)
         return st;
-    void *const functions[ENTRY_COUNT] = {[ENTRY_RENDER] = &b->render,
-                                          [ENTRY_TRACE] = &b->trace,
+    void *const functions[ENTRY_COUNT] = {[ENTRY_TRACE] = &b->trace,
                                           [ENTRY_ARITHMETIC] = &b->arithmetic,
                                           [ENTRY_PROBE] = &b->probe,
                                           [ENTRY_PASSES] = &b->passes};
     bool whole = true;
     for (int i = 0; i < ENTRY_COUNT; i++)
-        if (kernel_entries[i].part == part)
-            whole = symbol_find(&made, kernel_entries[i].name, functions[i]) && whole;
+        if (kernel_entry_in(&request, (enum kernel_entry)i))
+            whole = symbol_find(&made, kernel_entries[i].name,
+                                functions[i] ? functions[i] : (void *)&b->render[i]) &&
+                    whole;
     if (!whole) {
         loaded_close(&made);
         return error_msg(err, STATUS_BUILD, "the compiled kernel lacks an entry");
@@ -334,6 +335,7 @@ enum status native_film_begin(struct backend *b, size_t pixels, bool poison, str
 
 struct grid {
     const struct backend *b;
+    enum kernel_entry entry;
     const struct k_launch *launch;
     uint32_t groups_x, work_group[2];
 };
@@ -342,13 +344,14 @@ static void group_run(void *ctx, size_t i, unsigned thread)
     const struct grid *g = ctx;
     uint32_t group[2] = {(uint32_t)(i % g->groups_x), (uint32_t)(i / g->groups_x)};
     (void)thread;
-    g->b->render(g->b->buffers, g->launch, g->b->film, group, g->work_group);
+    g->b->render[g->entry](g->b->buffers, g->launch, g->b->film, group, g->work_group);
 }
 
-enum status native_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
+enum status native_launch(struct backend *b, enum kernel_entry entry,
+                          const struct k_launch *launch, const uint32_t grid[2],
                           const uint32_t work_group[2], struct error *err)
 {
-    struct grid g = {b, launch, grid[0] / work_group[0], {work_group[0], work_group[1]}};
+    struct grid g = {b, entry, launch, grid[0] / work_group[0], {work_group[0], work_group[1]}};
     enum status st = part_need(b, PART_RENDER, err);
     if (st)
         return st;

@@ -126,7 +126,7 @@ enum status native_llvm_build(const struct program_request *request, struct llvm
     if (request->shaders) /* else it is made now */
         (void)kernel_module_find(KERNEL_X86_64_CODE, request, &units[0].made.data,
                                  &units[0].made.size, NULL);
-    kernel_entries_of_part(request->part, keep);
+    kernel_entries_of(request, keep);
     snprintf(info->options, sizeof info->options, "bitcode, %s, default<O3>",
              math_mode_name(request->mode));
     if (s == STATUS_OK)

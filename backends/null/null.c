@@ -96,9 +96,10 @@ static enum status film_begin(struct backend *b, size_t pixels, bool poison, str
     return STATUS_OK;
 }
 
-static enum status launch(struct backend *b, const struct k_launch *l, const uint32_t grid[2],
-                          const uint32_t work_group[2], struct error *err)
+static enum status launch(struct backend *b, enum kernel_entry entry, const struct k_launch *l,
+                          const uint32_t grid[2], const uint32_t work_group[2], struct error *err)
 {
+    (void)entry;
     (void)grid;
     (void)work_group;
     (void)err;

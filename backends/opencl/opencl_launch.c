@@ -57,13 +57,14 @@ static enum status flight_land(struct backend *b, struct flight *f, struct error
     return s;
 }
 
-enum status opencl_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
+enum status opencl_launch(struct backend *b, enum kernel_entry entry,
+                          const struct k_launch *launch, const uint32_t grid[2],
                           const uint32_t work_group[2], struct error *err)
 {
     const struct program *p = NULL;
-    enum status s = opencl_program(b, ENTRY_RENDER, &p, err);
+    enum status s = opencl_program(b, entry, &p, err);
     if (s == STATUS_OK)
-        s = work_group_check(&b->info, work_group, "this kernel", p->group[ENTRY_RENDER], err);
+        s = work_group_check(&b->info, work_group, "this kernel", p->group[entry], err);
     if (s != STATUS_OK)
         return s;
     struct flight *f = &b->flights[b->next_flight];
@@ -76,12 +77,12 @@ enum status opencl_launch(struct backend *b, const struct k_launch *launch, cons
     if (code != CL_SUCCESS)
         return cl_error(err, code, "clEnqueueWriteBuffer");
     const cl_mem rest[] = {f->launch, b->film};
-    s = kernel_args(b, p->kernels[ENTRY_RENDER], rest, 2, err);
+    s = kernel_args(b, p->kernels[entry], rest, 2, err);
     if (s != STATUS_OK)
         return s;
     const size_t global[2] = {grid[0], grid[1]}, local[2] = {work_group[0], work_group[1]};
     cl_event event;
-    code = b->cl->EnqueueNDRangeKernel(b->queue, p->kernels[ENTRY_RENDER], 2, NULL, global, local,
+    code = b->cl->EnqueueNDRangeKernel(b->queue, p->kernels[entry], 2, NULL, global, local,
                                        0, NULL, &event);
     if (code != CL_SUCCESS) {
         bool group = code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE;

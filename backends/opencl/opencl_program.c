@@ -132,11 +132,11 @@ void opencl_programs_release(struct backend *b)
         program_release(b, &b->programs[part]);
 }
 
-static enum status kernels_make(const struct backend *b, enum program_part part, struct program *p,
-                                struct error *err)
+static enum status kernels_make(const struct backend *b, const struct program_request *request,
+                                struct program *p, struct error *err)
 {
     for (int i = 0; i < ENTRY_COUNT; i++) {
-        if (kernel_entries[i].part != part)
+        if (!kernel_entry_in(request, (enum kernel_entry)i))
             continue;
         cl_int code;
         cl_kernel k = b->cl->CreateKernel(p->program, kernel_entries[i].name, &code);
@@ -151,30 +151,39 @@ static enum status kernels_make(const struct backend *b, enum program_part part,
     return STATUS_OK;
 }
 
-/* What the driver knows of k_render, in front of the compiler's log. */
+/* What the driver knows of the kernels that render, in front of the compiler's log. The most
+ * private memory stands for all. */
 static void info_fill(const struct backend *b, const struct program *p,
                       const struct kept_resources *res, struct build_info *info)
 {
-    cl_kernel k = p->kernels[ENTRY_RENDER];
-    cl_ulong private_bytes = 0, local_bytes = 0;
-    size_t multiple = 0;
-    b->cl->GetKernelWorkGroupInfo(k, b->device, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private_bytes,
-                                  &private_bytes, NULL);
-    b->cl->GetKernelWorkGroupInfo(k, b->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes,
-                                  &local_bytes, NULL);
-    b->cl->GetKernelWorkGroupInfo(k, b->device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
-                                  sizeof multiple, &multiple, NULL);
+    char said[sizeof info->log];
+    size_t at = 0;
+    cl_ulong most = 0;
+    memcpy(said, info->log, sizeof said);
+    for (int i = 0; i < ENTRY_COUNT; i++) {
+        cl_kernel k = p->kernels[i];
+        cl_ulong private_bytes = 0, local_bytes = 0;
+        size_t multiple = 0;
+        if (!k || i == ENTRY_ARITHMETIC)
+            continue;
+        b->cl->GetKernelWorkGroupInfo(k, b->device, CL_KERNEL_PRIVATE_MEM_SIZE,
+                                      sizeof private_bytes, &private_bytes, NULL);
+        b->cl->GetKernelWorkGroupInfo(k, b->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes,
+                                      &local_bytes, NULL);
+        b->cl->GetKernelWorkGroupInfo(k, b->device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+                                      sizeof multiple, &multiple, NULL);
+        most = private_bytes > most ? private_bytes : most;
+        at += (size_t)snprintf(
+            info->log + at, sizeof info->log - at,
+            "%s: work-groups of up to %zu, best a multiple of %zu; private memory %llu, local "
+            "memory %llu bytes\n",
+            kernel_entries[i].name, p->group[i], multiple, (unsigned long long)private_bytes,
+            (unsigned long long)local_bytes);
+    }
+    snprintf(info->log + at, sizeof info->log - at, "%.1200s", said);
     info->registers = res->registers;
     info->spill_bytes = res->spill_bytes;
-    info->stack_bytes = res->stack_bytes ? res->stack_bytes : (uint32_t)private_bytes;
-    char said[sizeof info->log];
-    memcpy(said, info->log, sizeof said);
-    snprintf(
-        info->log, sizeof info->log,
-        "k_render: work-groups of up to %zu, best a multiple of %zu; private memory %llu, local "
-        "memory %llu bytes\n%.1800s",
-        p->group[ENTRY_RENDER], multiple, (unsigned long long)private_bytes,
-        (unsigned long long)local_bytes, said);
+    info->stack_bytes = res->stack_bytes ? res->stack_bytes : (uint32_t)most;
 }
 
 static enum status program_create(const struct backend *b, const struct input *in, cl_program *out,
@@ -218,7 +227,7 @@ static enum status program_from(struct backend *b, const struct input *in, struc
     opencl_kept_key(b, &p.kept, in->request.source_hash, made.options, in->spirv, in->size);
     p.program = opencl_kept_take(b, &p.kept, made.options);
     if (p.program) {
-        made.cached = kernels_make(b, part, &p, NULL) == STATUS_OK;
+        made.cached = kernels_make(b, &in->request, &p, NULL) == STATUS_OK;
         if (!made.cached)
             kernels_release(b, &p);
     }
@@ -227,7 +236,7 @@ static enum status program_from(struct backend *b, const struct input *in, struc
         if (s == STATUS_OK)
             s = program_compile(b, p.program, made.options, &made, &p.kept.resources, err);
         if (s == STATUS_OK)
-            s = kernels_make(b, part, &p, err);
+            s = kernels_make(b, &in->request, &p, err);
         if (s == STATUS_OK)
             opencl_kept_put(b, &p.kept, p.program);
     }
@@ -279,8 +288,11 @@ enum status opencl_group_most(struct backend *b, uint32_t *most, struct error *e
 {
     const struct program *p = NULL;
     enum status s = opencl_program(b, ENTRY_RENDER, &p, err);
-    if (s == STATUS_OK)
-        *most = (uint32_t)(p->group[ENTRY_RENDER] < UINT32_MAX ? p->group[ENTRY_RENDER] : 0);
+    size_t least = UINT32_MAX;
+    for (int i = 0; s == STATUS_OK && i < ENTRY_COUNT; i++)
+        if (p->kernels[i] && i != ENTRY_ARITHMETIC && p->group[i] < least)
+            least = p->group[i];
+    *most = least < UINT32_MAX ? (uint32_t)least : 0;
     return s;
 }
 

@@ -340,6 +340,7 @@ static uint32_t rows_above(const struct k_launch *l, uint32_t y)
 }
 
 struct launch_call {
+    enum kernel_entry entry;
     const struct k_launch *launch;
     const uint32_t *grid, *work_group;
 };
@@ -358,18 +359,19 @@ static void launch_one(struct backend *b, struct member *m, void *argument)
     uint32_t wg = c->work_group[1];
     const uint32_t grid[2] = {c->grid[0], (l.tile_h + wg - 1) / wg * wg};
     double start = clock_s();
-    m->status = m->api->launch(m->backend, &l, grid, c->work_group, &m->error);
+    m->status = m->api->launch(m->backend, c->entry, &l, grid, c->work_group, &m->error);
     m->busy_s += clock_s() - start;
-    m->samples += (uint64_t)l.tile_w * l.tile_h * l.sample_count;
+    if (c->entry == ENTRY_RENDER || c->entry == ENTRY_START)
+        m->samples += (uint64_t)l.tile_w * l.tile_h * l.sample_count;
 }
-static enum status split_launch(struct backend *b, const struct k_launch *launch,
-                                const uint32_t grid[2], const uint32_t work_group[2],
-                                struct error *err)
+static enum status split_launch(struct backend *b, enum kernel_entry entry,
+                                const struct k_launch *launch, const uint32_t grid[2],
+                                const uint32_t work_group[2], struct error *err)
 {
     b->band = work_group[1];
     b->width = launch->width;
     b->height = launch->height;
-    struct launch_call c = {launch, grid, work_group};
+    struct launch_call c = {entry, launch, grid, work_group};
     return members_call(b, launch_one, &c, err);
 }
 

@@ -150,10 +150,12 @@ static void programs(void **state)
                     l[i].build.registers == limits[i / CACHE_COUNT] &&
                     l[i].build.cache == (enum cache_preference)(i % CACHE_COUNT));
     char name[PROGRAM_NAME_SIZE];
-    program_name(&l[n - 1], name);
+    program_name(&l[n - 1], MODEL_MEGAKERNEL, name);
     assert_string_equal(name, "megakernel, code path llvm, registers 200, cache equal");
-    program_name(&(struct settings){.build.mode = MODE_FAST}, name);
-    assert_string_equal(name, "megakernel");
+    program_name(&(struct settings){.build.mode = MODE_FAST}, MODEL_WAVEFRONT, name);
+    assert_string_equal(name, "wavefront");
+    program_name(&(struct settings){0}, MODEL_AUTO, name);
+    assert_string_equal(name, "auto");
     arena_free(&a);
 }
 

@@ -373,6 +373,7 @@ static bool summary_json(const struct render_summary *r)
         json_key_integer(&w, "batch", r->times.batch);
         json_key_integer(&w, "launches", r->times.launches);
         json_key_string(&w, "bvh", bvh_kind_name(r->times.bvh));
+        json_key_string(&w, "model", exec_model_name(r->build.model));
         json_key_integer(&w, "bvh_bytes", (int64_t)r->load.bvh_bytes);
         json_key_number(&w, "sah_cost", r->load.sah_cost);
     }

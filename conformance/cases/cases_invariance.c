@@ -209,6 +209,37 @@ static enum status invariance_bvh(struct run_context *c, struct error *err)
     return over_scenes(c, trees, err);
 }
 
+/* Models take programs of their own: two scenes, which between them have shaders, media, an
+ * interface and a light sample of each kind. */
+static enum status invariance_model(struct run_context *c, struct error *err)
+{
+    static const char *const on[] = {"medium", "shaded-closures"};
+    enum { ON = sizeof on / sizeof *on, MODELS = MODEL_COUNT - MODEL_MEGAKERNEL };
+    size_t refused = 0;
+    bool failed = false;
+    for (size_t i = 0; i < ON && !failed; i++) {
+        struct render_job job;
+        struct variants v = {0};
+        TRY(case_library_scene(c, on[i], err));
+        TRY(case_ready(c, MODE_STRICT, BVH_AUTO, err));
+        judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
+        for (int model = MODEL_MEGAKERNEL; model < MODEL_COUNT; model++) {
+            struct variant *n = variant_add(c, &v, MODELS, &job);
+            if (!n)
+                return no_room(err);
+            n->job.set.build.model = (enum exec_model)model;
+            snprintf(n->text, sizeof n->text, "model %s", exec_model_name((enum exec_model)model));
+        }
+        TRY(compare_variants(c, &job, &v, true, &refused, &failed, err));
+    }
+    if (failed)
+        return STATUS_OK;
+    if (refused == (size_t)ON * (MODELS - 1))
+        return case_skip(c, "the device has the megakernel alone: stages are kernels from source");
+    return case_pass(c, "%d models of %d scenes give the same bits; %zu refused by the device",
+                     MODELS, ON, refused);
+}
+
 static enum status thread_counts(struct run_context *c, const struct render_job *plain,
                                  struct variants *out, struct error *err)
 {
@@ -603,6 +634,8 @@ static const struct case_row plain_rows[] = {
      invariance_batch},
     {"invariance.launch.bvh", "strict: the same bits with either acceleration structure",
      invariance_bvh},
+    {"invariance.launch.model", "strict: the same bits however a path's stages are run",
+     invariance_model},
     {"invariance.launch.threads", "strict: the same bits for any number of threads",
      invariance_threads},
     {"invariance.film.split", "strict: samples split over devices and merged give the same bits",

@@ -3,6 +3,9 @@
  * recorded sample; probes; passes. */
 #ifndef K_ENTRIES_H
 #define K_ENTRIES_H
+#ifdef K_STAGED
+#include "path/batch.h"
+#endif
 #include "path/film.h"
 #include "path/passes.h"
 #include "path/probe.h"
@@ -25,54 +28,6 @@
  * instructions at about the same time: they fill a multiprocessor's caches of instructions more
  * than once. (docs/results/h200_levers.md) */
 K_FN int k_group_goes_on(int left) { return K_HAS(LOBES) ? K_ANY_OF_GROUP(left) : left; }
-
-/* What a work-item adds to its pixel of the film (section 9). */
-struct k_sums {
-    K_LONG r, g, b, count;
-};
-
-K_FN void k_sums_add(K_GLOBAL const struct k_launch *L, struct k_sums *sums, struct k_vec3 v)
-{
-    int flag = 0;
-    if (k_finite(v.x) && k_finite(v.y) && k_finite(v.z)) {
-        sums->r += k_film_value(L, v.x, &flag);
-        sums->g += k_film_value(L, v.y, &flag);
-        sums->b += k_film_value(L, v.z, &flag);
-    } else {
-        flag = 1;
-    }
-    sums->count += flag ? ((K_LONG)1 << 32) + 1 : 1;
-}
-
-/* failed: not 0: what a shader that did not end returned. */
-K_FN void k_sums_store(K_GLOBAL const struct k_launch *L, struct k_sums sums, uint failed,
-                       K_GLOBAL K_LONG *to)
-{
-#if K_SLICED
-    if (L->slices) {
-        K_ADD_LONG(to, sums.r);
-        K_ADD_LONG(to + 1, sums.g);
-        K_ADD_LONG(to + 2, sums.b);
-        K_ADD_LONG(to + 3, sums.count);
-        return;
-    }
-#endif
-    if (L->accumulate) {
-        sums.r += to[0];
-        sums.g += to[1];
-        sums.b += to[2];
-        sums.count += to[3];
-    }
-    /* No sum is negative: what a shader that did not end leaves. Memory that nobody wrote is -1. */
-    if (K_HAS(SHADERS) && L->accumulate && to[0] < -1)
-        sums.r = to[0];
-    if (K_HAS(SHADERS) && failed)
-        sums.r = -1 - (K_LONG)failed;
-    to[0] = sums.r;
-    to[1] = sums.g;
-    to[2] = sums.b;
-    to[3] = sums.count;
-}
 
 /* The samples of this work-item: from *i on, below what is returned. */
 K_FN uint k_item_samples(K_GLOBAL const struct k_launch *L, uint x, uint *i)
@@ -167,7 +122,7 @@ K_FN void k_trace_item(const struct k_scene *sc, K_GLOBAL uint *out)
     int at = 0;
 #define K_EXPORT __attribute__((visibility("default")))
 
-#if K_HAS_RENDER
+#if K_HAS_RENDER && !defined(K_STAGED)
 /* All items of work-group `group` of size `size`. */
 K_EXPORT void k_render(const void *const *buffers, const struct k_launch *launch, long long *film,
                        const uint *group, const uint *size);
@@ -182,6 +137,8 @@ void k_render(const void *const *buffers, const struct k_launch *launch, long lo
         for (uint x = 0; x < size[0]; x++)
             k_render_item(&sc, film, group[0] * size[0] + x, group[1] * size[1] + y);
 }
+#endif
+#if K_HAS_RENDER
 K_EXPORT void k_arithmetic(const void *const *buffers, const struct k_launch *launch,
                            const uint *in, uint *out, uint row);
 void k_arithmetic(const void *const *buffers, const struct k_launch *launch, const uint *in,
@@ -229,7 +186,6 @@ void k_passes(const void *const *buffers, const struct k_launch *launch, const u
     k_passes_item(&sc, out, item);
 }
 #endif
-#undef SCENE_BUFFER
 
 #else
 
@@ -241,6 +197,11 @@ void k_passes(const void *const *buffers, const struct k_launch *launch, const u
 #define K_KERNEL __kernel __attribute__((vec_type_hint(float8)))
 #define K_ITEM_X ((uint)get_global_id(0))
 #define K_ITEM_Y ((uint)get_global_id(1))
+#define K_ITEM_NUMBER                                                                              \
+    ((uint)((get_group_id(1) * get_num_groups(0) + get_group_id(0)) *                              \
+                (get_local_size(0) * get_local_size(1)) +                                          \
+            get_local_id(1) * get_local_size(0) + get_local_id(0)))
+#define K_ITEM_COUNT ((uint)(get_global_size(0) * get_global_size(1)))
 #else
 #if defined(K_REGISTERS) && (defined(__HIP__) || defined(__HIPCC_RTC__))
 #define K_KERNEL extern "C" __attribute__((amdgpu_num_vgpr(K_REGISTERS))) __global__
@@ -249,9 +210,13 @@ void k_passes(const void *const *buffers, const struct k_launch *launch, const u
 #endif
 #define K_ITEM_X (blockIdx.x * blockDim.x + threadIdx.x)
 #define K_ITEM_Y (blockIdx.y * blockDim.y + threadIdx.y)
+#define K_ITEM_NUMBER                                                                              \
+    ((blockIdx.y * gridDim.x + blockIdx.x) * (blockDim.x * blockDim.y) +                           \
+     threadIdx.y * blockDim.x + threadIdx.x)
+#define K_ITEM_COUNT (gridDim.x * gridDim.y * blockDim.x * blockDim.y)
 #endif
 
-#if K_HAS_RENDER
+#if K_HAS_RENDER && !defined(K_STAGED)
 K_KERNEL void k_render(
 #define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
 #include "buffers.def"
@@ -266,7 +231,9 @@ K_KERNEL void k_render(
     K_HEAR(sc, film);
     k_render_item(&sc, film, K_ITEM_X, K_ITEM_Y);
 }
+#endif
 
+#if K_HAS_RENDER
 K_KERNEL void k_arithmetic(
 #define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
 #include "buffers.def"
@@ -333,4 +300,26 @@ K_KERNEL void k_passes(
 #endif
 
 #endif
+
+#if K_HAS_RENDER && defined(K_STAGED)
+#define K_STAGE         k_start_all
+#define K_STAGE_RUNS(b) k_batch_start(&sc, &(b))
+#include "path/stage.def"
+#define K_STAGE         k_fly_all
+#define K_STAGE_RUNS(b) k_batch_fly(&sc, &(b))
+#include "path/stage.def"
+#define K_STAGE         k_sort_all
+#define K_STAGE_RUNS(b) k_batch_sort(&sc, &(b))
+#include "path/stage.def"
+#define K_STAGE         k_shade_all
+#define K_STAGE_RUNS(b) k_batch_shade(&sc, &(b))
+#include "path/stage.def"
+#define K_STAGE         k_shadow_all
+#define K_STAGE_RUNS(b) k_batch_shadow(&sc, &(b))
+#include "path/stage.def"
+#define K_STAGE         k_film_all
+#define K_STAGE_RUNS(b) k_batch_film(&sc, &(b), film)
+#include "path/stage.def"
+#endif
+#undef SCENE_BUFFER
 #endif

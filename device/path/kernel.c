@@ -40,6 +40,9 @@
 #include "path/stages.h"
 #include "path/path.h"
 #include "path/film.h"
+#ifdef K_STAGED
+#include "path/batch.h"
+#endif
 #include "path/passes.h"
 #include "path/probe.h"
 #include "path/entries.h"

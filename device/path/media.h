@@ -55,11 +55,34 @@ K_FN struct k_vec3 k_media_pass(const struct k_scene *sc, const struct k_surface
 
 #define K_PASSAGES 64u
 
-/* From o to vertex k. hit->t is the whole way. 1: it lies in a medium, at s->P, and hit has no
- * primitive; else it is what was hit. beta loses what is absorbed. */
+/* The last part of a flight, from the border of a medium, or from the start. */
+struct k_leg {
+    struct k_vec3 o;
+    float t;
+};
+/* Where a flight along d ended in the list's last medium, as a surface that has no normal. */
+K_FN void k_media_point(const struct k_scene *sc, uint list, const struct k_leg *leg,
+                        struct k_vec3 d, struct k_surface *s)
+{
+    s->P = v3_madd(leg->o, d, leg->t);
+    s->material = sc->media[(list & 0xFFu) - 1u].material;
+    s->Ng = s->Ns = v3(0.0f, 0.0f, 0.0f);
+    s->u = s->v = s->extent = 0.0f;
+}
+/* The surface that it met, by its last leg. */
+K_FN struct k_surface k_media_surface(const struct k_scene *sc, const struct k_hit *hit,
+                                      const struct k_leg *leg, struct k_vec3 d)
+{
+    struct k_hit last = *hit;
+    last.t = leg->t;
+    return k_surface_make(sc, &last, leg->o, d);
+}
+
+/* From o to vertex k. hit->t is the whole way, *leg its last part. 1: it lies in a medium, and hit
+ * has no primitive; else it is what was hit. beta loses what is absorbed. */
 K_FN int k_media_fly(const struct k_scene *sc, const struct k_stream *stream, uint k,
                      struct k_vec3 o, struct k_vec3 d, uint *list, struct k_hit *hit,
-                     struct k_surface *s, struct k_vec3 *beta)
+                     struct k_leg *leg, struct k_vec3 *beta)
 {
     float way = 0.0f, tau = -1.0f; /* tau: not drawn yet */
     struct k_vec3 A = v3(0.0f, 0.0f, 0.0f);
@@ -72,10 +95,8 @@ K_FN int k_media_fly(const struct k_scene *sc, const struct k_stream *stream, ui
         float step = some ? tau / sigma : K_INF;
         if (some && (!met || step < hit->t)) {
             *beta = k_media_dim(*beta, k_media_absorb(sc, *list, A, step));
-            s->P = v3_madd(o, d, step);
-            s->material = sc->media[(*list & 0xFFu) - 1u].material;
-            s->Ng = s->Ns = v3(0.0f, 0.0f, 0.0f);
-            s->u = s->v = s->extent = 0.0f;
+            leg->o = o;
+            leg->t = step;
             hit->primitive = K_NONE;
             hit->t = way + step;
             return 1;
@@ -85,16 +106,18 @@ K_FN int k_media_fly(const struct k_scene *sc, const struct k_stream *stream, ui
             return 0;
         }
         A = k_media_absorb(sc, *list, A, hit->t);
-        *s = k_surface_make(sc, hit, o, d);
+        leg->o = o;
+        leg->t = hit->t;
         if (some)
             tau = k_max(0.0f, tau - sigma * hit->t);
         way = way + hit->t;
         hit->t = way;
-        if (!sc->materials[s->material].interface_ || i == K_PASSAGES) {
+        if (!sc->materials[k_hit_material(sc, hit)].interface_ || i == K_PASSAGES) {
             *beta = k_media_dim(*beta, A);
             return 0;
         }
-        o = k_media_pass(sc, s, d, list);
+        struct k_surface s = k_media_surface(sc, hit, leg, d);
+        o = k_media_pass(sc, &s, d, list);
     }
 }
 

@@ -4,29 +4,40 @@
 #define K_PATH_H
 #include "path/stages.h"
 
+/* What a path does at a point that it came to, before it asks for light there. 0: it ends. */
+K_FN int k_walk_meet(const struct k_scene *sc, struct k_stream *stream, struct k_walk *w,
+                     struct k_interaction *x, struct k_scatter *scatter,
+                     K_GLOBAL struct k_vertex *rec)
+{
+    const uint max_depth = FAULT_EXTRA_BOUNCE(sc->launch->max_depth);
+    k_stage_emission(sc, w, x, rec);
+    k_stage_face(sc, x, rec);
+    x->shaded = (!x->inside) & k_is_shaded(sc, x->s.material);
+    const int last = w->k >= max_depth;
+    if (last && !x->shaded && !rec)
+        return 0;
+    if (K_HAS(MEDIA) && !x->inside && sc->materials[x->s.material].interface_)
+        return 0; /* one passage too many */
+    return k_stage_material(sc, stream, w, x, scatter, rec) && !last;
+}
+
 /* To the next vertex: 0 when the path ends there. Where `rec` is not 0 the vertex is written to it.
  */
 K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k_walk *w,
                      K_GLOBAL struct k_vertex *rec)
 {
-    const uint max_depth = FAULT_EXTRA_BOUNCE(sc->launch->max_depth);
     struct k_interaction x;
     struct k_scatter scatter;
+    struct k_shadow_ray ray;
     if (!k_stage_fly(sc, stream, w, &x, rec)) {
         k_stage_environment(sc, w, rec);
         return 0;
     }
-    k_stage_emission(sc, w, &x, rec);
-    k_stage_face(sc, &x, rec);
-    x.shaded = (!x.inside) & k_is_shaded(sc, x.s.material);
-    const int last = w->k >= max_depth;
-    if (last && !x.shaded && !rec)
+    if (!k_walk_meet(sc, stream, w, &x, &scatter, rec))
         return 0;
-    if (K_HAS(MEDIA) && !x.inside && sc->materials[x.s.material].interface_)
-        return 0; /* one passage too many */
-    if (!k_stage_material(sc, stream, w, &x, &scatter, rec) || last)
-        return 0;
-    k_stage_light(sc, stream, w, &x, &scatter, rec);
+    k_stage_light(sc, stream, w, &x, &scatter, &ray, rec);
+    if (ray.ok)
+        k_stage_shadow(sc, &w->L, &ray, rec);
     return k_stage_scatter(sc, stream, w, &x, &scatter, rec);
 }
 

@@ -60,6 +60,18 @@ K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *strea
     return w;
 }
 
+/* The point where a flight ended: a surface, or in a medium. */
+K_FN void k_stage_arrive(const struct k_scene *sc, const struct k_walk *w, const struct k_leg *leg,
+                         struct k_interaction *x)
+{
+    if (!K_HAS(MEDIA))
+        x->s = k_surface_make(sc, &x->hit, w->o, w->d);
+    else if (x->inside)
+        k_media_point(sc, w->media, leg, w->d, &x->s);
+    else
+        x->s = k_media_surface(sc, &x->hit, leg, w->d);
+}
+
 /* The flight to the next vertex: the closest hit (section 4), or a collision in a medium (section
  * 27). 0: nothing is met. */
 K_FN int k_stage_fly(const struct k_scene *sc, const struct k_stream *stream, struct k_walk *w,
@@ -69,8 +81,9 @@ K_FN int k_stage_fly(const struct k_scene *sc, const struct k_stream *stream, st
     x->inside = 0;
     x->wo = v3_neg(w->d);
     struct k_hit hit;
+    struct k_leg leg;
     if (K_HAS(MEDIA))
-        x->inside = k_media_fly(sc, stream, w->k, w->o, w->d, &w->media, &hit, &x->s, &w->beta);
+        x->inside = k_media_fly(sc, stream, w->k, w->o, w->d, &w->media, &hit, &leg, &w->beta);
     else
         k_closest(sc, w->o, w->d, K_INF, &hit);
     x->hit = hit;
@@ -90,8 +103,7 @@ K_FN int k_stage_fly(const struct k_scene *sc, const struct k_stream *stream, st
     }
     if (missed)
         return 0;
-    if (!K_HAS(MEDIA))
-        x->s = k_surface_make(sc, &x->hit, w->o, w->d);
+    k_stage_arrive(sc, w, &leg, x);
     return 1;
 }
 
@@ -224,35 +236,28 @@ K_FN int k_stage_material(const struct k_scene *sc, struct k_stream *stream, str
     return 1;
 }
 
-/* The share of a light sample's light that reaches `from`, which is offset to the side of `side`:
- * *V by channel where there are media (section 27). 0: none. */
-K_FN int k_light_seen(const struct k_scene *sc, const struct k_walk *w,
-                      const struct k_interaction *x, const struct k_light_sample *ls,
-                      struct k_vec3 from, struct k_vec3 side, struct k_vec3 *V)
-{
-    float t_max = ls->distance * 0.9999f;
-    *V = v3(1.0f, 1.0f, 1.0f);
-    if (!K_HAS(MEDIA))
-        return !k_occluded(sc, from, ls->wi, FAULT_MISSED_SHADOW(t_max));
-    uint media = w->media;
-    if (v3_dot(side, x->s.Ng) < 0.0f)
-        media = k_media_cross(media, sc->materials[x->s.material].medium, !x->behind);
-    *V = k_media_visible(sc, from, ls->wi, ls->distance, FAULT_MISSED_SHADOW(t_max), media);
-    return v3_max(*V) > 0.0f;
-}
+/* A light sample on its way: what it adds to the path's radiance if nothing is between. */
+struct k_shadow_ray {
+    int ok; /* 0: there is none */
+    struct k_vec3 from, wi, part;
+    float distance;
+    uint media;  /* where it starts, if there are media; then */
+    float share; /* is still to be multiplied with `part` and what is left by channel */
+};
 
-/* A light sample (next event estimation; sections 5, 8 and 24). */
-K_FN void k_stage_light(const struct k_scene *sc, struct k_stream *stream, struct k_walk *w,
+/* A light sample (next event estimation; sections 5, 8 and 24), without its shadow ray. */
+K_FN void k_stage_light(const struct k_scene *sc, struct k_stream *stream, const struct k_walk *w,
                         const struct k_interaction *x, const struct k_scatter *scatter,
-                        K_GLOBAL struct k_vertex *rec)
+                        struct k_shadow_ray *ray, K_GLOBAL struct k_vertex *rec)
 {
+    ray->ok = 0;
     if (!k_scatter_lit(scatter))
         return;
     struct k_numbers u = k_block(stream, 2 * w->k - 1);
     float q;
     struct k_vec3 side = k_scatter_side(scatter, x->s.Ng, u.u3, &q);
-    struct k_vec3 from = x->inside ? x->s.P : k_offset(&x->s, side);
-    struct k_light_sample ls = k_light_sample_make(sc, from, side, u.u0, u.u1, u.u2);
+    ray->from = x->inside ? x->s.P : k_offset(&x->s, side);
+    struct k_light_sample ls = k_light_sample_make(sc, ray->from, side, u.u0, u.u1, u.u2);
     ls.pdf_w = ls.pdf_w * q;
     if (rec)
         rec->light = ls.light;
@@ -263,14 +268,40 @@ K_FN void k_stage_light(const struct k_scene *sc, struct k_stream *stream, struc
     if (!ls.ok || !(x->inside | (v3_dot(ls.wi, side) > 0.0f)))
         return;
     float pdf_bsdf;
-    struct k_vec3 V, fc = v3_mul(k_scatter_eval(scatter, ls.wi, &pdf_bsdf), ls.Le);
-    if (!(v3_max(fc) > 0.0f) || !k_light_seen(sc, w, x, &ls, from, side, &V))
+    struct k_vec3 fc = v3_mul(k_scatter_eval(scatter, ls.wi, &pdf_bsdf), ls.Le);
+    if (!(v3_max(fc) > 0.0f))
         return;
     float mis = ls.delta ? 1.0f : FAULT_WRONG_MIS_WEIGHT(k_mis(sc, ls.pdf_w, pdf_bsdf));
-    float share = FAULT_DOUBLED_LIGHT(mis / ls.pdf_w);
-    struct k_vec3 part = v3_mul(w->beta, fc);
-    part = K_HAS(MEDIA) ? v3_mul(part, v3_scale(V, share)) : v3_scale(part, share);
-    w->L = v3_add(w->L, part);
+    ray->ok = 1;
+    ray->wi = ls.wi;
+    ray->distance = ls.distance;
+    ray->share = FAULT_DOUBLED_LIGHT(mis / ls.pdf_w);
+    ray->part = v3_mul(w->beta, fc);
+    if (!K_HAS(MEDIA)) {
+        ray->part = v3_scale(ray->part, ray->share);
+        return;
+    }
+    ray->media = w->media;
+    if (v3_dot(side, x->s.Ng) < 0.0f)
+        ray->media = k_media_cross(ray->media, sc->materials[x->s.material].medium, !x->behind);
+}
+
+/* Its shadow ray: through media a share by channel is left (section 27). */
+K_FN void k_stage_shadow(const struct k_scene *sc, struct k_vec3 *L, const struct k_shadow_ray *ray,
+                         K_GLOBAL struct k_vertex *rec)
+{
+    const float t_max = FAULT_MISSED_SHADOW(ray->distance * 0.9999f);
+    struct k_vec3 part = ray->part;
+    if (K_HAS(MEDIA)) {
+        struct k_vec3 V =
+            k_media_visible(sc, ray->from, ray->wi, ray->distance, t_max, ray->media);
+        if (!(v3_max(V) > 0.0f))
+            return;
+        part = v3_mul(part, v3_scale(V, ray->share));
+    } else if (k_occluded(sc, ray->from, ray->wi, t_max)) {
+        return;
+    }
+    *L = v3_add(*L, part);
     if (rec) {
         rec->visible = 1;
         k_store3(rec->direct, part);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "batch.h"
+
+/* A GPU is filled some times over, so that its last groups do not count; what a processor works at
+ * stays in its caches. */
+enum { GPU_PATHS = 1 << 22, CPU_PATHS = 1 << 16 };
+
+uint32_t batch_slots(const struct device_info *info, const uint32_t tile[2], uint32_t samples)
+{
+    const uint64_t all = (uint64_t)tile[0] * tile[1] * samples,
+                   room = info->global_bytes / 8 / (4 * (K_PATH_WORDS + K_PATH_QUEUES));
+    uint64_t most = info->kind == DEVICE_CPU ? CPU_PATHS : GPU_PATHS;
+    most = room && room < most ? room : most;
+    most = most < tile[0] ? tile[0] : most; /* a row */
+    return (uint32_t)(all < most ? all : most);
+}
+
+size_t batch_pixels(uint32_t slots)
+{
+    const size_t words = K_BATCH_COUNTS + (K_PATH_WORDS + K_PATH_QUEUES) * (size_t)slots,
+                 pixel_words = 4 * sizeof(int64_t) / 4;
+    return (words + pixel_words - 1) / pixel_words;
+}
+
+struct k_launch batch_piece(const struct k_launch *launch)
+{
+    struct k_launch piece = *launch;
+    const uint64_t pixels = (uint64_t)launch->tile_w * launch->tile_h;
+    const uint32_t samples = (uint32_t)(launch->batch_slots / pixels);
+    if (samples == 0) {
+        piece.sample_count = 1;
+        piece.tile_h = launch->batch_slots / launch->tile_w;
+    } else if (samples < piece.sample_count) {
+        piece.sample_count = samples;
+    }
+    return piece;
+}
+
+enum status batch_launch(const struct device *d, const struct k_launch *piece,
+                         const uint32_t work_group[2], struct error *err)
+{
+    struct k_launch l = *piece;
+    uint32_t grid[2] = {l.tile_w, l.tile_h};
+    for (int i = 0; i < 2; i++)
+        grid[i] = (grid[i] + work_group[i] - 1) / work_group[i] * work_group[i];
+    TRY(d->api->launch(d->backend, ENTRY_START, &l, grid, work_group, err));
+    for (l.round = 1; l.round <= l.max_depth; l.round++)
+        for (enum kernel_entry stage = ENTRY_FLY; stage <= ENTRY_SHADOW; stage++)
+            if (stage != ENTRY_SORT || l.queues)
+                TRY(d->api->launch(d->backend, stage, &l, grid, work_group, err));
+    return d->api->launch(d->backend, ENTRY_FILM, &l, grid, work_group, err);
+}
