@@ -12,7 +12,8 @@ void program_name(const struct settings *set, enum exec_model model, char name[P
     char registers[32] = "";
     if (set->build.registers)
         snprintf(registers, sizeof registers, ", registers %u", set->build.registers);
-    snprintf(name, PROGRAM_NAME_SIZE, "%s%s%s%s%s%s%s", exec_model_name(model != MODEL_AUTO ? model : set->build.model),
+    snprintf(name, PROGRAM_NAME_SIZE, "%s%s%s%s%s%s%s",
+             exec_model_name(model != MODEL_AUTO ? model : set->build.model),
              set->load.bake ? ", baked" : "", set->build.code ? ", code path " : "",
              set->build.code ? code_path_name(set->build.code) : "", registers,
              set->build.cache ? ", cache " : "",

@@ -73,9 +73,8 @@ static bool text_equal(const char *a, const char *b)
 bool program_request_equal(const struct program_request *a, const struct program_request *b)
 {
     return a->mode == b->mode && text_equal(a->fault, b->fault) && a->count_rays == b->count_rays &&
-           a->staged == b->staged &&
-           a->registers == b->registers && a->cache == b->cache && a->code == b->code &&
-           a->tree == b->tree && a->features == b->features &&
+           a->staged == b->staged && a->registers == b->registers && a->cache == b->cache &&
+           a->code == b->code && a->tree == b->tree && a->features == b->features &&
            strcmp(a->source_hash, b->source_hash) == 0;
 }
 
@@ -86,8 +85,7 @@ enum status program_defines(const struct program_request *r, char *buf, size_t s
     int n = snprintf(buf, size, "-DK_MODE=%d -DK_BVH=%u -DK_PART=%d -DK_FEATURES=0x%xu%s%s%s%s",
                      (int)r->mode, bvh_define(r->tree), (int)r->part, (unsigned)r->features,
                      r->count_rays && r->part == PART_RENDER ? " -DK_COUNT_RAYS" : "",
-                     r->staged ? " -DK_STAGED" : "",
-                     fault[0] ? " " : "", fault);
+                     r->staged ? " -DK_STAGED" : "", fault[0] ? " " : "", fault);
     if (n < 0 || (size_t)n >= size)
         return error_msg(err, STATUS_LIMIT, "the kernel's definitions are too long");
     return STATUS_OK;

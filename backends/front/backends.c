@@ -336,7 +336,7 @@ enum status device_job_check(const struct device *d, const struct render_job *jo
     if (job->set.load.bvh != BVH_AUTO && job->set.load.bvh != d->layout.bvh)
         return error_msg(err, STATUS_ARG, "%s was loaded with %s, not %s", d->info.id,
                          bvh_kind_name(d->layout.bvh), bvh_kind_name(job->set.load.bvh));
-    if (job->set.build.model != d->wanted_model && job->set.build.model != d->model)
+    if (job->set.build.model != MODEL_AUTO && job->set.build.model != d->model)
         return error_msg(err, STATUS_ARG, "%s was built for the model %s, not %s", d->info.id,
                          exec_model_name(d->model), exec_model_name(job->set.build.model));
     if (job->set.launch.tile_order > 2)

@@ -90,10 +90,9 @@ static void arguments_make(struct backend *b, gpu_pointer *rest, unsigned count,
 }
 
 /* One start of a kernel that renders, queued between its flight's events. */
-static enum status render_start(struct backend *b, const struct program *p,
-                                enum kernel_entry entry, const struct k_launch *launch,
-                                const uint32_t blocks[2], const uint32_t work_group[2],
-                                struct error *err)
+static enum status render_start(struct backend *b, const struct program *p, enum kernel_entry entry,
+                                const struct k_launch *launch, const uint32_t blocks[2],
+                                const uint32_t work_group[2], struct error *err)
 {
     struct flight *f = &b->flights[b->next_flight];
     enum status s = flight_land(b, f, err);

@@ -87,8 +87,7 @@ static void info_fill(const struct backend *b, const struct program *p,
         info->stack_bytes = stack > info->stack_bytes ? stack : info->stack_bytes;
         n += (size_t)snprintf(info->log + n, sizeof info->log - n,
                               "%s: work-groups of up to %u; %u registers, %u bytes of stack\n",
-                              kernel_entries[i].name,
-                              p->threads[i],
+                              kernel_entries[i].name, p->threads[i],
                               gpu_kernel_attribute(b, GPU_KERNEL_REGISTERS, p->kernels[i]), stack);
     }
     snprintf(info->log + n, sizeof info->log - n, "%u bytes spilt\n%.1200s", info->spill_bytes,

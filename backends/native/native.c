@@ -347,9 +347,8 @@ static void group_run(void *ctx, size_t i, unsigned thread)
     g->b->render[g->entry](g->b->buffers, g->launch, g->b->film, group, g->work_group);
 }
 
-enum status native_launch(struct backend *b, enum kernel_entry entry,
-                          const struct k_launch *launch, const uint32_t grid[2],
-                          const uint32_t work_group[2], struct error *err)
+enum status native_launch(struct backend *b, enum kernel_entry entry, const struct k_launch *launch,
+                          const uint32_t grid[2], const uint32_t work_group[2], struct error *err)
 {
     struct grid g = {b, entry, launch, grid[0] / work_group[0], {work_group[0], work_group[1]}};
     enum status st = part_need(b, PART_RENDER, err);

@@ -35,9 +35,8 @@ enum status native_build(struct backend *b, const struct program_request *reques
                          struct build_info *info, struct error *err);
 void native_request(struct backend *b, const struct program_request *request);
 enum status native_film_begin(struct backend *b, size_t pixels, bool poison, struct error *err);
-enum status native_launch(struct backend *b, enum kernel_entry entry,
-                          const struct k_launch *launch, const uint32_t grid[2],
-                          const uint32_t work_group[2], struct error *err);
+enum status native_launch(struct backend *b, enum kernel_entry entry, const struct k_launch *launch,
+                          const uint32_t grid[2], const uint32_t work_group[2], struct error *err);
 enum status native_finish(struct backend *b, double *device_s, struct error *err);
 enum status native_film_read(struct backend *b, int64_t *sums, size_t pixels, struct error *err);
 enum status native_run_words(struct backend *b, enum kernel_entry entry,

@@ -109,9 +109,8 @@ enum status opencl_buffer(struct backend *b, cl_mem_flags flags, size_t size, co
                           const char *what, cl_mem *out, struct error *err);
 
 /* opencl_launch.c */
-enum status opencl_launch(struct backend *b, enum kernel_entry entry,
-                          const struct k_launch *launch, const uint32_t grid[2],
-                          const uint32_t work_group[2], struct error *err);
+enum status opencl_launch(struct backend *b, enum kernel_entry entry, const struct k_launch *launch,
+                          const uint32_t grid[2], const uint32_t work_group[2], struct error *err);
 enum status opencl_finish(struct backend *b, double *device_s, struct error *err);
 enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
                              const struct k_launch *launch, const uint32_t *in, size_t in_words,

@@ -57,9 +57,8 @@ static enum status flight_land(struct backend *b, struct flight *f, struct error
     return s;
 }
 
-enum status opencl_launch(struct backend *b, enum kernel_entry entry,
-                          const struct k_launch *launch, const uint32_t grid[2],
-                          const uint32_t work_group[2], struct error *err)
+enum status opencl_launch(struct backend *b, enum kernel_entry entry, const struct k_launch *launch,
+                          const uint32_t grid[2], const uint32_t work_group[2], struct error *err)
 {
     const struct program *p = NULL;
     enum status s = opencl_program(b, entry, &p, err);
@@ -82,8 +81,8 @@ enum status opencl_launch(struct backend *b, enum kernel_entry entry,
         return s;
     const size_t global[2] = {grid[0], grid[1]}, local[2] = {work_group[0], work_group[1]};
     cl_event event;
-    code = b->cl->EnqueueNDRangeKernel(b->queue, p->kernels[entry], 2, NULL, global, local,
-                                       0, NULL, &event);
+    code = b->cl->EnqueueNDRangeKernel(b->queue, p->kernels[entry], 2, NULL, global, local, 0, NULL,
+                                       &event);
     if (code != CL_SUCCESS) {
         bool group = code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE;
         s = cl_error(err, code, "clEnqueueNDRangeKernel");

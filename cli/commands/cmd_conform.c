@@ -17,7 +17,8 @@ struct conform_command {
     double compile_budget_s, run_budget_s, inactive_s, canary_s;
     uint32_t jobs, memory_mib, programs, random_scenes, reruns, mutants;
     uint64_t seed;
-    bool list, resume, json, self_test, until_caught, quiet, seed_given, from_scratch;
+    bool list, resume, json, self_test, until_caught, quiet, seed_given;
+    struct case_settings cases;
 
     struct arena arena;
     struct conform_options o;
@@ -381,7 +382,7 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->list = cmd->suite ? cmd->suite : cmd->self_test && !cmd->mutants ? "faults" : NULL;
     o->filter = cmd->filter;
     o->programs = cmd->programs;
-    o->from_scratch = cmd->from_scratch;
+    o->cases = cmd->cases;
     o->random_scenes = cmd->random_scenes;
     o->random_seed = cmd->seed;
     if (cmd->seed_given && !cmd->random_scenes && !cmd->mutants)
@@ -686,7 +687,9 @@ static const struct option options[] = {
              "(docs/howto/random_scenes.md)"},
     {"--seed", OPTION_UINT64, AT(seed), "S", .help = "of --scenes and --mutants: which ones",
      .otherwise = "0", .given = AT(seed_given)},
-    {"--from-scratch", OPTION_FLAG, AT(from_scratch),
+    {"--model", OPTION_MODEL, AT(cases.model), "M",
+     .help = "how a path's stages are run (docs/reference/models.md)", .preset = "auto"},
+    {"--from-scratch", OPTION_FLAG, AT(cases.from_scratch),
      .help = "believe no known answer: judge the full way, and hold it against "
              "the answer"},
     {"--challenge", OPTION_STRING, AT(challenge), "HEX",
@@ -767,14 +770,14 @@ const struct command command_conform = {
 struct worker_command {
     uint32_t fd;
     const char *scene;
-    bool from_scratch;
+    struct case_settings settings;
 };
 
 static int work(void *settings, const struct arguments *args)
 {
     const struct worker_command *c = settings;
     struct error err = {0};
-    enum status s = conform_worker(args->words[0], c->scene, args->words[1], c->from_scratch,
+    enum status s = conform_worker(args->words[0], c->scene, args->words[1], &c->settings,
                                    c->fd > INT_MAX ? -1 : (int)c->fd, &err);
     return s == STATUS_OK ? EXIT_PASS : report_error(&err, false);
 }
@@ -784,8 +787,10 @@ static const struct option worker_options[] = {
      .help = "pipe that takes the report", .preset = "1"},
     {"--scene", OPTION_STRING, offsetof(struct worker_command, scene), "PATH",
      .help = "the scene of a scene case"},
-    {"--from-scratch", OPTION_FLAG, offsetof(struct worker_command, from_scratch),
+    {"--from-scratch", OPTION_FLAG, offsetof(struct worker_command, settings.from_scratch),
      .help = "believe no known answer"},
+    {"--model", OPTION_MODEL, offsetof(struct worker_command, settings.model), "M",
+     .help = "how a path's stages are run", .preset = "auto"},
 };
 const struct command command_worker = {
     .name = "worker",

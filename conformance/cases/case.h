@@ -18,6 +18,7 @@ struct run_context {
     struct conform_result *result;     /* a case sets verdict, reason, replay, detail, images */
     enum math_mode mode;               /* that the kernel is built for */
     bool from_scratch;                 /* known answers are not looked at */
+    enum exec_model model;             /* that kernels are built for */
     struct hash *asked, *given_so_far; /* answers.h */
     char inputs[33], given[33];        /* their hashes, and how the verdict was come by: */
     const char *answer;                /* "known", "ignored" ...; NULL: no such case */

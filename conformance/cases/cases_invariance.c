@@ -29,6 +29,7 @@ static enum status compare_variants(struct run_context *c, const struct render_j
 {
     struct film base, film;
     enum bvh_kind loaded = plain->set.load.bvh;
+    enum exec_model built = plain->set.build.model;
     enum status s = judge_render(c->device, c->scene, plain, &base, err);
     if (s != STATUS_OK)
         return s;
@@ -41,7 +42,11 @@ static enum status compare_variants(struct run_context *c, const struct render_j
             loaded = job->set.load.bvh;
         }
         case_compiling(c, compiles);
-        s = judge_render(c->device, c->scene, job, &film, err);
+        if (job->set.build.model != built)
+            s = device_build(c->device, &job->set.build, NULL, err);
+        built = job->set.build.model;
+        if (s == STATUS_OK)
+            s = judge_render(c->device, c->scene, job, &film, err);
         case_compiling(c, false);
         if (s == STATUS_UNSUPPORTED) {
             ++*refused;

@@ -90,6 +90,11 @@ enum status conform_select(struct arena *a, const struct conform_options *o,
 enum status conform_selection(struct arena *a, const struct conform_options *o, const char **json,
                               struct error *err);
 
+/* How cases are run. Zeroed: as the list means them. */
+struct case_settings {
+    bool from_scratch; /* known answers are not believed: they are held against what is found */
+    enum exec_model model;
+};
 struct conform_options {
     const char *const *devices; /* ids; at least one */
     size_t device_count;
@@ -103,11 +108,11 @@ struct conform_options {
     uint32_t random_scenes; /* the first ones that the generator makes of random_seed; above 0 and
                                without a list: these alone */
     uint64_t random_seed;
-    bool from_scratch;     /* known answers are not believed: they are held against what is found */
-    const char *challenge; /* 32 to 64 digits, lower case: cases of scenes that it decides; NULL:
+    struct case_settings cases;
+    const char *challenge;  /* 32 to 64 digits, lower case: cases of scenes that it decides; NULL:
                               none */
-    const char *filter;    /* POSIX extended regular expression on names; NULL: all */
-    uint32_t shard, shards;                /* 1-based; 0: no sharding */
+    const char *filter;     /* POSIX extended regular expression on names; NULL: all */
+    uint32_t shard, shards; /* 1-based; 0: no sharding */
     double compile_budget_s, run_budget_s; /* per case; 0: defaults (300, 120) */
     double inactive_s; /* a worker that does nothing for as long is ended; 0: none */
     uint32_t reruns;   /* a FAIL or ERROR that is not waived is run as often again */
@@ -161,7 +166,7 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
 /* What the worker process does: runs the case; to `fd` go JSON lines, one for each change of phase,
  * for each file of a scene or shader that it reads, and for the result. */
 enum status conform_worker(const char *name, const char *scene, const char *device,
-                           bool from_scratch, int fd, struct error *err);
+                           const struct case_settings *settings, int fd, struct error *err);
 
 /* By reports.h's table: FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
 size_t conform_findings(const struct conform_summary *sum);

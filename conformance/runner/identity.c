@@ -31,8 +31,8 @@ const struct identity *identity_of_device(struct arena *a, const char *id,
 const struct identity *identity_of_case(struct arena *a, const struct identity *program,
                                         const struct identity *environment,
                                         const struct identity *device, const char *name,
-                                        const struct identity *inputs, bool from_scratch,
-                                        struct error *err)
+                                        const struct identity *inputs,
+                                        const struct case_settings *settings, struct error *err)
 {
     struct identity *out = identity_new(a, "case");
     identity_add_of(out, program);
@@ -41,8 +41,10 @@ const struct identity *identity_of_case(struct arena *a, const struct identity *
     identity_add(out, "case", name);
     if (inputs)
         identity_add_of(out, inputs);
-    if (from_scratch)
+    if (settings->from_scratch)
         identity_add(out, "known answers", "ignored");
+    if (settings->model != MODEL_AUTO)
+        identity_add(out, "model", exec_model_name(settings->model));
     return identity_close(out, err);
 }
 

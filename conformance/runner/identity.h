@@ -22,8 +22,8 @@ const struct identity *identity_inputs_now(struct arena *a, struct input_hashes 
 const struct identity *identity_of_case(struct arena *a, const struct identity *program,
                                         const struct identity *environment,
                                         const struct identity *device, const char *name,
-                                        const struct identity *inputs, bool from_scratch,
-                                        struct error *err);
+                                        const struct identity *inputs,
+                                        const struct case_settings *settings, struct error *err);
 /* The program at `path`, by its bytes. */
 const struct identity *identity_of_program_file(struct arena *a, const char *path,
                                                 struct error *err);

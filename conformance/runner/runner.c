@@ -300,7 +300,7 @@ static const struct identity *case_identity(const struct run *r, struct arena *a
                                             struct error *err)
 {
     return identity_of_case(a, r->program, r->environment, r->devices[device_index(r, t)],
-                            t->test->name, inputs, r->o->from_scratch, err);
+                            t->test->name, inputs, &r->o->cases, err);
 }
 
 /* Sets the identity of a case that has just run, by the files that the worker told of. */
@@ -559,17 +559,29 @@ static bool device_wanted(const struct run *r, size_t device)
 static enum status start_worker(struct run *r, struct slot *slot, struct task *t, size_t device,
                                 struct error *err)
 {
-    const char *argv[] = {
-        r->o->worker, "worker", "--fd", "@fd", t ? t->test->name : "canary", r->o->devices[device],
-        NULL, /* up to three options */
-        NULL,         NULL,     NULL};
+    const char *argv[] = {r->o->worker,
+                          "worker",
+                          "--fd",
+                          "@fd",
+                          t ? t->test->name : "canary",
+                          r->o->devices[device],
+                          NULL, /* up to three options */
+                          NULL,
+                          NULL,
+                          NULL,
+                          NULL,
+                          NULL};
     size_t n = 6;
     if (t && t->test->scene) {
         argv[n++] = "--scene";
         argv[n++] = t->test->scene;
     }
-    if (t && r->o->from_scratch)
-        argv[n] = "--from-scratch";
+    if (t && r->o->cases.from_scratch)
+        argv[n++] = "--from-scratch";
+    if (t && r->o->cases.model != MODEL_AUTO) {
+        argv[n++] = "--model";
+        argv[n] = exec_model_name(r->o->cases.model);
+    }
     TRY(process_start(&slot->process, argv, err));
     slot->task = t;
     slot->device = device;

@@ -90,7 +90,8 @@ static enum status kernel_build(struct run_context *c, enum math_mode mode, stru
 {
     c->mode = mode;
     case_compiling(c, true);
-    enum status s = device_build(c->device, &(struct build_settings){.mode = mode}, NULL, err);
+    const struct build_settings settings = {.mode = mode, .model = c->model};
+    enum status s = device_build(c->device, &settings, NULL, err);
     case_compiling(c, false);
     return s;
 }
@@ -183,7 +184,7 @@ static enum verdict verdict_of(enum status s)
 }
 
 static enum status run_case(struct arena *a, const char *name, const char *scene,
-                            const char *device, bool from_scratch, int report,
+                            const char *device, const struct case_settings *settings, int report,
                             struct conform_result *out, struct error *err)
 {
     const struct case_row *row = suite_row(name);
@@ -194,7 +195,8 @@ static enum status run_case(struct arena *a, const char *name, const char *scene
                             .name = name,
                             .device_id = device,
                             .scene_path = scene,
-                            .from_scratch = from_scratch,
+                            .from_scratch = settings->from_scratch,
+                            .model = settings->model,
                             .result = &r,
                             .report = report,
                             .phase_start = clock_s()};
@@ -238,17 +240,17 @@ static enum status run_case(struct arena *a, const char *name, const char *scene
 enum status conform_run_case(struct arena *a, const char *name, const char *scene,
                              const char *device, struct conform_result *out, struct error *err)
 {
-    return run_case(a, name, scene, device, false, -1, out, err);
+    return run_case(a, name, scene, device, &(struct case_settings){0}, -1, out, err);
 }
 
 enum status conform_worker(const char *name, const char *scene, const char *device,
-                           bool from_scratch, int fd, struct error *err)
+                           const struct case_settings *settings, int fd, struct error *err)
 {
     struct arena a = {0};
     struct conform_result r;
     trees_keep(true); /* the next worker loads the same scenes */
     inputs_watch(fd);
-    enum status s = run_case(&a, name, scene, device, from_scratch, fd, &r, err);
+    enum status s = run_case(&a, name, scene, device, settings, fd, &r, err);
     if (s == STATUS_OK) {
         struct json_writer w = {0};
         json_begin_object(&w);

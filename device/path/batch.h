@@ -16,16 +16,16 @@
 
 struct k_batch {
     K_GLOBAL uint *counts, *live, *sorted, *shadows, *words;
-    uint slots; /* that there is room for */
-    uint used;  /* by this launch */
+    uint slots;       /* that there is room for */
+    uint used;        /* by this launch */
     uint item, items; /* of this work-item, and how many there are */
 };
 
 /* Counts. Those of odd and even rounds differ: while one round's are read, the next one's are
  * cleared (k_batch_sort). */
-#define K_COUNT_LIVE(round)       ((round)&1u)
-#define K_COUNT_SHADOWS           2u
-#define K_COUNT_OF(round, kind)   (64u + ((round)&1u) * K_BATCH_KINDS + (kind))
+#define K_COUNT_LIVE(round)        ((round)&1u)
+#define K_COUNT_SHADOWS            2u
+#define K_COUNT_OF(round, kind)    (64u + ((round)&1u) * K_BATCH_KINDS + (kind))
 #define K_COUNT_PLACE(round, kind) (64u + (2u + ((round)&1u)) * K_BATCH_KINDS + (kind))
 
 /* Words of a slot. */

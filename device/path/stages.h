@@ -293,8 +293,7 @@ K_FN void k_stage_shadow(const struct k_scene *sc, struct k_vec3 *L, const struc
     const float t_max = FAULT_MISSED_SHADOW(ray->distance * 0.9999f);
     struct k_vec3 part = ray->part;
     if (K_HAS(MEDIA)) {
-        struct k_vec3 V =
-            k_media_visible(sc, ray->from, ray->wi, ray->distance, t_max, ray->media);
+        struct k_vec3 V = k_media_visible(sc, ray->from, ray->wi, ray->distance, t_max, ray->media);
         if (!(v3_max(V) > 0.0f))
             return;
         part = v3_mul(part, v3_scale(V, ray->share));
