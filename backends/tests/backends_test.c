@@ -80,6 +80,62 @@ static void strict_bits_do_not_depend_on_settings(void **state)
     }
 }
 
+/* Batches of all samples, of some samples, and of a few rows: the last where the device has memory
+ * for 138 paths (of 180 bytes, in an eighth). */
+static void stages_give_the_megakernels_bits(void **state)
+{
+    (void)state;
+    static const struct launch_settings settings[] = {
+        {.batch = 0}, {.work_group = {7, 3}, .batch = 2}, {.tile = {16, 5}, .tile_order = 2}};
+    static const char *const memory[] = {"", "1000000000", "200000"};
+    struct scene *s = scene_from_library("glass");
+    struct render_job job = job_make(MODE_STRICT);
+    char whole[33], hex[33];
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    render_hash(d, s, &job, whole);
+    device_close(d);
+    for (size_t m = 0; m < sizeof memory / sizeof *memory; m++) {
+        assert_int_equal(setenv("ISOPHOTE_DEVICE_MEMORY", memory[m], 1), 0);
+        d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+        for (int model = MODEL_SEPARATE; model < MODEL_COUNT; model++) {
+            struct error err = {0};
+            struct build_info info;
+            job.set.build.model = (enum exec_model)model;
+            must(device_build(d, &job.set.build, &info, &err), &err);
+            assert_int_equal(info.model, model);
+            for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+                job.set.launch = settings[k];
+                render_hash(d, s, &job, hex);
+                assert_string_equal(hex, whole);
+            }
+        }
+        device_close(d);
+    }
+    assert_int_equal(unsetenv("ISOPHOTE_DEVICE_MEMORY"), 0);
+    scene_free(s);
+}
+
+static void models_are_told_apart(void **state)
+{
+    (void)state;
+    struct scene *s = scene_from_library("cornell");
+    struct render_job job = job_make(MODE_STRICT);
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    struct film f = film_make(s, &job);
+    struct error err = {0};
+    job.set.build.model = MODEL_WAVEFRONT;
+    assert_int_equal(device_render(d, &job, &f, false, NULL, &err), STATUS_ARG);
+    assert_non_null(strstr(err.msg, "megakernel"));
+    job.set.build.count_rays = true;
+    assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "megakernel"));
+    job.set.build = (struct build_settings){.model = MODEL_COUNT};
+    assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_ARG);
+    film_free(&f);
+    device_close(d);
+    scene_free(s);
+}
+
 /* Samples [0, 5) at once, and [0, 2) then [2, 5) into the same film. */
 static void samples_add_up(void **state)
 {
@@ -929,6 +985,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strict_bits_do_not_depend_on_settings),
+        cmocka_unit_test(stages_give_the_megakernels_bits),
+        cmocka_unit_test(models_are_told_apart),
         cmocka_unit_test(samples_add_up),
         cmocka_unit_test(films_in_parts_are_finished),
         cmocka_unit_test(stopped_jobs_go_on),
