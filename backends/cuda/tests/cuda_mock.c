@@ -349,15 +349,21 @@ gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, con
         const char *name;
         enum kernel_entry entry;
         enum program_part part;
-    } entries[ENTRY_COUNT] = {{"k_render", ENTRY_RENDER, PART_RENDER},
-                              {"k_trace", ENTRY_TRACE, PART_TRACE},
-                              {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER},
-                              {"k_probe", ENTRY_PROBE, PART_PROBE},
-                              {"k_passes", ENTRY_PASSES, PART_PASSES}};
+    } entries[] = {{"k_render", ENTRY_RENDER, PART_RENDER},
+                   {"k_trace", ENTRY_TRACE, PART_TRACE},
+                   {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER},
+                   {"k_probe", ENTRY_PROBE, PART_PROBE},
+                   {"k_passes", ENTRY_PASSES, PART_PASSES},
+                   {"k_start_all", ENTRY_START, PART_RENDER},
+                   {"k_fly_all", ENTRY_FLY, PART_RENDER},
+                   {"k_sort_all", ENTRY_SORT, PART_RENDER},
+                   {"k_shade_all", ENTRY_SHADE, PART_RENDER},
+                   {"k_shadow_all", ENTRY_SHADOW, PART_RENDER},
+                   {"k_film_all", ENTRY_FILM, PART_RENDER}};
     *function = &functions[MOCK_JOB];
     if (module && strcmp(name, "mock_job") == 0)
         return GPU_OK;
-    for (int i = 0; module && i < ENTRY_COUNT; i++)
+    for (size_t i = 0; module && i < sizeof entries / sizeof *entries; i++)
         if (strcmp(name, entries[i].name) == 0 && entries[i].part == module->part) {
             *function = &functions[entries[i].entry];
             return GPU_OK;
