@@ -48,7 +48,8 @@ static void check_arithmetic(const char *ptx, const struct program_request *requ
     for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
         char head[64];
         snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
-        assert_true((strstr(ptx, head) != NULL) == (kernel_entries[entry].part == request->part));
+        assert_true((strstr(ptx, head) != NULL) ==
+                    kernel_entry_in(request, (enum kernel_entry)entry));
     }
     /* Items of a group wait for each other only in large kernels of the film. */
     bool together = request->part == PART_RENDER && request->features & K_FEATURE_LOBES;

@@ -57,9 +57,10 @@ enum {
     JOB_ARGUMENTS = 2,
     JOB_WORDS = 100
 }; /* a program beside the kernel */
-static struct gpu_function_s functions[] = {{ENTRY_RENDER},     {ENTRY_TRACE},
-                                            {ENTRY_ARITHMETIC}, {ENTRY_PROBE},
-                                            {ENTRY_PASSES},     {(enum kernel_entry)MOCK_JOB}};
+static struct gpu_function_s functions[] = {
+    {ENTRY_RENDER}, {ENTRY_TRACE},  {ENTRY_ARITHMETIC}, {ENTRY_PROBE},
+    {ENTRY_PASSES}, {ENTRY_START},  {ENTRY_FLY},        {ENTRY_SORT},
+    {ENTRY_SHADE},  {ENTRY_SHADOW}, {ENTRY_FILM},       {(enum kernel_entry)MOCK_JOB}};
 
 enum kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
 static struct work {
@@ -531,7 +532,10 @@ gpu_result mock_LaunchKernel(gpu_function function, unsigned grid_x, unsigned gr
     w->block[0] = block_x;
     w->block[1] = block_y;
     int count = SCENE_BUFFER_COUNT +
-                (function->entry == ENTRY_RENDER || function->entry == ENTRY_TRACE ? 2 : 3);
+                (function->entry == ENTRY_RENDER || function->entry == ENTRY_TRACE ||
+                         (function->entry >= ENTRY_START && function->entry <= ENTRY_FILM)
+                     ? 2
+                     : 3);
     if (function == &functions[MOCK_JOB])
         count = JOB_ARGUMENTS;
     for (int i = 0; i < count; i++) {

@@ -256,7 +256,7 @@ static int launches_check(const struct backend_api *api, struct backend *b, cons
             launch.sample_count = 40;
             launch.accumulate = batch > 0;
             const uint32_t grid[2] = {105, 501};
-            enum status s = api->launch(b, &launch, grid, group, &err);
+            enum status s = api->launch(b, ENTRY_RENDER, &launch, grid, group, &err);
             *launches += expect->slices && !launch.accumulate ? 2 : 1;
             if (strcmp(how, "refuse") == 0) {
                 CHECK(s == STATUS_UNSUPPORTED && strstr(err.msg, "7x3"));
@@ -294,11 +294,11 @@ static int limits_check(const struct backend_api *api, struct backend *b, struct
 {
     struct error err = {0};
     const uint32_t one[2] = {1, 1}, wide[2] = {2048, 1}, many[2] = {1024, 1}, tall[2] = {8, 4096};
-    CHECK(api->launch(b, &launch, wide, wide, &err) == STATUS_UNSUPPORTED &&
+    CHECK(api->launch(b, ENTRY_RENDER, &launch, wide, wide, &err) == STATUS_UNSUPPORTED &&
           strstr(err.msg, "1024 in x"));
-    CHECK(api->launch(b, &launch, many, many, &err) == STATUS_UNSUPPORTED &&
+    CHECK(api->launch(b, ENTRY_RENDER, &launch, many, many, &err) == STATUS_UNSUPPORTED &&
           strstr(err.msg, "512"));
-    CHECK(api->launch(b, &launch, tall, one, &err) == STATUS_UNSUPPORTED &&
+    CHECK(api->launch(b, ENTRY_RENDER, &launch, tall, one, &err) == STATUS_UNSUPPORTED &&
           strstr(err.msg, "8x4096"));
     return 0;
 }

@@ -177,7 +177,7 @@ static void code_objects_say_what_llvm_reads(void **state)
         assert_non_null(strstr(object.target, archs[i]));
         for (int e = 0; e < ENTRY_COUNT; e++) /* those of the part and no other */
             assert_true((code_object_find(&object, kernel_entries[e].name) != NULL) ==
-                        (kernel_entries[e].part == PART_RENDER));
+                        kernel_entry_in(&request, (enum kernel_entry)e));
         const struct code_object_kernel *k = code_object_find(&object, "k_render");
         assert_non_null(k);
         assert_int_equal(k->wavefront, i == 0 ? 64 : 32); /* CDNA; RDNA */
@@ -305,7 +305,7 @@ static void llvm_object_check(const char *arch, unsigned wavefront, unsigned ver
     assert_non_null(strstr(object.target, arch));
     for (int e = 0; e < ENTRY_COUNT; e++)
         assert_true((code_object_find(&object, kernel_entries[e].name) != NULL) ==
-                    (kernel_entries[e].part == request.part));
+                    kernel_entry_in(&request, (enum kernel_entry)e));
     const struct code_object_kernel *k = code_object_find(&object, entry);
     assert_non_null(k);
     assert_int_equal(k->wavefront, wavefront);
