@@ -270,9 +270,12 @@ static void stopped_jobs_go_on(void **state)
     struct scene *s = scene_from_library("cornell");
     struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
     struct render_job job = job_make(MODE_STRICT);
+    /* A device is waited for after 2^18 samples at the latest, however fast it is: three stops, each
+     * within 40 samples a pixel, come before the end. */
     job.width = 100;
     job.height = 90;
-    job.sample_count = 40;
+    job.sample_count = 160;
+    job.set.launch = (struct launch_settings){.batch = 8, .tile = {100, 90}};
     struct keeping k = {.film = film_make(s, &job), .stop_at = 1};
     const struct render_keeper keeper = {&k, keeping_due, keep_film, keep_passes};
     char whole[33], hex[33];
