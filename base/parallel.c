@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 1024 };
@@ -37,6 +38,37 @@ unsigned parallel_threads(void)
     }
     unsigned n = threads_allowed();
     return n < THREADS_MAX ? n : THREADS_MAX;
+}
+
+enum { STACK_BYTES = 64 << 20 }; /* taken as it is used */
+
+void stacks_deepen(void)
+{
+    struct rlimit first; /* of the thread that runs main, while it grows */
+    pthread_attr_t others;
+    if (getrlimit(RLIMIT_STACK, &first) == 0 && first.rlim_cur < STACK_BYTES) {
+        first.rlim_cur = first.rlim_max < STACK_BYTES ? first.rlim_max : STACK_BYTES;
+        (void)setrlimit(RLIMIT_STACK, &first);
+    }
+    if (pthread_attr_init(&others) != 0)
+        return;
+    if (pthread_attr_setstacksize(&others, STACK_BYTES) == 0)
+        (void)pthread_setattr_default_np(&others);
+    pthread_attr_destroy(&others);
+}
+
+uint64_t stack_room(void)
+{
+    struct rlimit first;
+    pthread_attr_t others;
+    size_t bytes = 0;
+    uint64_t room = getrlimit(RLIMIT_STACK, &first) == 0 ? first.rlim_cur : STACK_BYTES;
+    if (pthread_getattr_default_np(&others) == 0) {
+        if (pthread_attr_getstacksize(&others, &bytes) == 0 && bytes < room)
+            room = bytes;
+        pthread_attr_destroy(&others);
+    }
+    return room / 2;
 }
 
 struct loop {

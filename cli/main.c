@@ -55,6 +55,7 @@ int main(int argc, char **argv)
     setlocale(LC_ALL, "C");
     signal(SIGPIPE, SIG_IGN);
     stop_begin();
+    stacks_deepen();
 
     if (argc < 2) {
         commands_say(stderr);

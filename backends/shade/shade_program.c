@@ -43,6 +43,21 @@ static enum status lower(const struct shade *s, struct shade_program *p, const c
     return asl_lower(&p->arena, s->group, &o, &p->code, err);
 }
 
+/* Variables stand on the stack of the thread that runs the points: as many as a row has, or a group
+ * of OpenCL's work-items on a processor. */
+static enum status room_check(const struct asl_emitted *e, struct error *err)
+{
+    enum { POINTS = 16 };
+    const uint64_t bytes = 4 * POINTS * e->cell_words;
+    char need[32], room[32];
+    if (bytes <= stack_room())
+        return STATUS_OK;
+    return error_msg(err, STATUS_LIMIT,
+                     "the variables of the shaders take %s at %d points together; there is room "
+                     "for %s (the engine interp has more)",
+                     memory_text(bytes, need), POINTS, memory_text(stack_room(), room));
+}
+
 /* Lowers the group and writes its text with `o`, between `before` and `after`. */
 static enum status program_write(const struct shade *s, const char *const *before,
                                  struct asl_emit_options *o, emit_function *emit, const char *after,
@@ -60,6 +75,8 @@ static enum status program_write(const struct shade *s, const char *const *befor
     o->outputs = outputs;
     if (st == STATUS_OK)
         st = emit(&p.arena, p.code, o, &p.source, &p.emitted, err);
+    if (st == STATUS_OK)
+        st = room_check(&p.emitted, err);
     text_puts(&p.source, after);
     if (st == STATUS_OK && p.source.failed)
         st = no_memory(err);

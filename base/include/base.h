@@ -330,6 +330,11 @@ unsigned parallel_threads(void);
 void parallel_for(size_t n, unsigned threads, void (*body)(void *ctx, size_t i, unsigned thread),
                   void *ctx);
 
+/* For main, before it has threads: all threads, those of libraries too, get stacks of 64 MiB. */
+void stacks_deepen(void);
+/* Bytes of its stack that a thread may use for one thing: half of the smallest one's. */
+uint64_t stack_room(void);
+
 /* ---- clocks --------------------------------------------------------------------------------- */
 
 double clock_s(void);         /* monotonic, seconds */

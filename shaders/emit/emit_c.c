@@ -1110,6 +1110,8 @@ void emit_begin(struct emit *e)
     e->homes = emit_alloc(e, code->cell_count + 1, sizeof *e->homes);
     e->used = emit_alloc(e, code->cell_count + 1, sizeof *e->used);
     (void)emit_string_id(e, ""); /* 0 */
+    for (uint32_t c = 0; c < code->cell_count; c++)
+        e->out->cell_words += ir_cell_slots(&code->cells[c]);
     for (uint32_t l = 0; l < code->layer_count; l++) {
         emit_count_pulls(pulls, &code->layers[l].body);
         number_strings(e, &code->layers[l], &code->layers[l].body);

@@ -524,6 +524,7 @@ struct asl_emitted {
     const struct asl_emitted_loop *loops;
     size_t loop_count;
     size_t out_words;     /* of one point */
+    uint64_t cell_words;  /* of one point: all variables, which stand on the stack */
     size_t message_words; /* surfaces: of all tables */
     /* Of surfaces, and of grids on devices: the names of the images that it reads. Word arg_count +
      * i of the argument area is where image i begins (device/asl/texture.h; of grids in the area
