@@ -81,15 +81,17 @@ K_FN struct k_vec3 k_get3(const struct k_batch *b, uint i, uint word)
     return v3(k_get1(b, i, word), k_get1(b, i, word + 1u), k_get1(b, i, word + 2u));
 }
 
-K_FN struct k_batch k_batch_make(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint item,
-                                 uint items)
+/* As item `i` of the work-group at (x, y), of groups of width by height, sees it. */
+K_FN struct k_batch k_batch_make(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint width,
+                                 uint height, uint x, uint y, uint i)
 {
     K_GLOBAL const struct k_launch *L = sc->launch;
+    const uint across = (L->tile_w + width - 1) / width, down = (L->tile_h + height - 1) / height;
     struct k_batch b;
     b.slots = L->batch_slots;
     b.used = L->tile_w * L->tile_h * L->sample_count;
-    b.item = item;
-    b.items = items;
+    b.item = (y * across + x) * (width * height) + i;
+    b.items = across * down * (width * height);
     b.counts = (K_GLOBAL uint *)(film + 4 * ((size_t)L->width * L->height + L->batch_behind));
     b.live = b.counts + K_BATCH_COUNTS;
     b.sorted = b.live + b.slots;
