@@ -482,6 +482,7 @@ case_completion_others()
 case_scenes()
 {
     local i what
+    run 0 scenes
     prints '^cornell +The Cornell box'
     prints '^bunny-glass '
     cp stdout list
@@ -1614,6 +1615,7 @@ case_memory()
 # The largest arrays compile in seconds, zeroed and copied as a whole, by all lanes or by some; every engine has the same bits.
 case_large_arrays()
 {
+    leaks_of_others
     local engine n start=$SECONDS
     for n in 40 5461; do
         printf 'shader s(output color x = 0) { color a[%d]; int text[%d]; for (int i = 0; i < %d; i += 3) { a[i] = color(u * i, v, i); text[i] = i; }
