@@ -1285,7 +1285,7 @@ long_work()
     awk 'BEGIN { print "shader lengthy(output float x = 0) { float y = x;"
         for (i = 0; i < 60000; i++) printf "y = sin(y) * %d.5 + cos(y - %d); if (y > %d) y -= noise(y);\n", i, i, i
         print "x = y; }" }' >lengthy.asl
-    awk 'BEGIN { for (i = 1; i < 150000; i++) printf "v %d %d %d\nf %d %d %d\n", i, i % 7, i % 3, i, i + 1, (i > 3 ? i - 3 : 1) }' >large.obj
+    awk 'BEGIN { for (i = 1; i < 1500000; i++) printf "v %d %d %d\nf %d %d %d\n", i, i % 7, i % 3, i, (i > 1 ? i - 1 : 1), (i > 3 ? i - 3 : 1) }' >large.obj
     echo '{}' >a.jsonl
     local engine huge="cornell --width 2048 --height 2048 --spp 100000 --checkpoint none"
     echo "render $huge --device native -o out/a.exr"
@@ -1296,7 +1296,7 @@ long_work()
     done
     echo "aslc lengthy.asl -o out/a.aso"
     echo "import large.obj -o out/a.json"
-    echo "bench cornell --device native --width 64 --height 64 --spp 16 --repetitions 1000000 --max-repetitions 1000000 --budget 600"
+    echo "bench cornell --device native --width 512 --height 512 --spp 64 --repetitions 500 --budget 600"
     echo "conform --device native --journal none"
     echo "report --store locked.db -o out/a.html"
     echo "import a.jsonl --store locked.db"

@@ -68,9 +68,11 @@ static void crown(struct mesh *m)
     enum { LAYERS = 16, BRANCHES = 10 };
     for (int i = 0; i < LAYERS; i++)
         for (int k = 0; k < BRANCHES; k++) {
-            double f = (i + dice()) / LAYERS;
-            branch(m, 0.4 + 2.5 * f, 2 * M_PI * (k + dice()) / BRANCHES,
-                   pow(1 - f, 0.85) * (0.8 + 0.4 * dice()) + 0.08);
+            /* One throw a statement: compilers evaluate arguments in any order. */
+            const double f = (i + dice()) / LAYERS,
+                         length = pow(1 - f, 0.85) * (0.8 + 0.4 * dice()) + 0.08,
+                         angle = 2 * M_PI * (k + dice()) / BRANCHES;
+            branch(m, 0.4 + 2.5 * f, angle, length);
         }
 }
 
