@@ -50,7 +50,7 @@ static enum status buffer_copy(struct layout *l, enum scene_buffer b, const void
 {
     void *to;
     enum status st = layout_take(l, b, count, size, &to, err);
-    if (st == STATUS_OK && to)
+    if (st == STATUS_OK && to && from)
         memcpy(to, from, count * size);
     return st;
 }
