@@ -149,8 +149,8 @@ struct backend_api {
     enum status (*enumerate)(void (*found)(void *ctx, const struct device_info *),
                              void (*problem)(void *ctx, const char *text), void *ctx,
                              struct error *err);
-    /* Where ids are not listed, what one stands for. For several devices as one, "cuda:0+cuda:1", it
-     * is joined from its members' own: sums of units, least of limits. */
+    /* Where ids are not listed, what one stands for. For several devices as one, "cuda:0+cuda:1",
+     * it is joined from its members' own: sums of units, least of limits. */
     enum status (*describe)(const char *id, struct device_info *out, struct error *err);
     enum status (*open)(const struct device_info *info, struct backend **out, struct error *err);
     void (*close)(struct backend *b);
@@ -172,9 +172,10 @@ struct backend_api {
      * stores at a job's first batch (k_launch.accumulate 0) and adds at later ones, so a pixel that
      * nobody wrote keeps what this left. */
     enum status (*film_begin)(struct backend *b, size_t pixels, bool poison, struct error *err);
-    /* Runs ENTRY_RENDER, or a stage of what was requested, over a grid of grid[0] x grid[1] work-items in groups of work_group (grid
-     * is a multiple of it; the kernel ignores items outside the tile). Returns when done or queued;
-     * `finish` waits. Fails UNSUPPORTED for a work-group size the device refuses. */
+    /* Runs ENTRY_RENDER, or a stage of what was requested, over a grid of grid[0] x grid[1]
+     * work-items in groups of work_group (grid is a multiple of it; the kernel ignores items outside
+     * the tile). Returns when done or queued; `finish` waits. Fails UNSUPPORTED for a work-group
+     * size the device refuses. */
     enum status (*launch)(struct backend *b, enum kernel_entry entry, const struct k_launch *launch,
                           const uint32_t grid[2], const uint32_t work_group[2], struct error *err);
     /* Waits; *device_s gets the sum of device event times since film_begin, or a negative number.
@@ -191,9 +192,9 @@ struct backend_api {
     enum status (*run_words)(struct backend *b, enum kernel_entry entry,
                              const struct k_launch *launch, const uint32_t *in, size_t in_words,
                              uint32_t *out, size_t out_words, size_t items, struct error *err);
-    /* The most work-items that a group of ENTRY_RENDER, or of any stage, takes, as the driver says of the compiled
-     * program, which may be fewer than the device does; 0: it does not say. Compiles what `request`
-     * only asked for. NULL: programs take what the device takes. */
+    /* The most work-items that a group of ENTRY_RENDER, or of any stage, takes, as the driver says of
+     * the compiled program, which may be fewer than the device does; 0: it does not say. Compiles
+     * what `request` only asked for. NULL: programs take what the device takes. */
     enum status (*group_most)(struct backend *b, uint32_t *most, struct error *err);
     /* Defaults that this device runs well; called after upload and group_most. The front makes
      * groups smaller that have more work-items than the program takes. */

@@ -571,7 +571,7 @@ static enum status run_start(struct run *r, const struct k_launch *l, struct err
     const uint32_t *wg = r->set.work_group;
     const uint32_t grid[2] = {(l->tile_w + wg[0] - 1) / wg[0] * wg[0],
                               (l->tile_h + wg[1] - 1) / wg[1] * wg[1]};
-    return l->batch_slots ? batch_launch(r->d, l, wg, err)
+    return l->batch_slots ? batch_launch(r->d, l, grid, wg, err)
                           : r->d->api->launch(r->d->backend, ENTRY_RENDER, l, grid, wg, err);
 }
 

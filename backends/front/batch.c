@@ -18,7 +18,7 @@ uint32_t batch_slots(const struct device_info *info, const uint32_t tile[2], uin
 size_t batch_pixels(uint32_t slots)
 {
     const size_t words = K_BATCH_COUNTS + (K_PATH_WORDS + K_PATH_QUEUES) * (size_t)slots,
-                 pixel_words = 4 * sizeof(int64_t) / 4;
+                 pixel_words = 4 * sizeof(int64_t) / sizeof(uint32_t);
     return (words + pixel_words - 1) / pixel_words;
 }
 
@@ -37,12 +37,9 @@ struct k_launch batch_piece(const struct k_launch *launch)
 }
 
 enum status batch_launch(const struct device *d, const struct k_launch *piece,
-                         const uint32_t work_group[2], struct error *err)
+                         const uint32_t grid[2], const uint32_t work_group[2], struct error *err)
 {
     struct k_launch l = *piece;
-    uint32_t grid[2] = {l.tile_w, l.tile_h};
-    for (int i = 0; i < 2; i++)
-        grid[i] = (grid[i] + work_group[i] - 1) / work_group[i] * work_group[i];
     TRY(d->api->launch(d->backend, ENTRY_START, &l, grid, work_group, err));
     for (l.round = 1; l.round <= l.max_depth; l.round++)
         for (enum kernel_entry stage = ENTRY_FLY; stage <= ENTRY_SHADOW; stage++)

@@ -16,6 +16,6 @@ size_t batch_pixels(uint32_t slots);
 struct k_launch batch_piece(const struct k_launch *launch);
 /* Starts all stages of a piece; queued or done when it returns, as backend_api.launch says. */
 enum status batch_launch(const struct device *d, const struct k_launch *piece,
-                         const uint32_t work_group[2], struct error *err);
+                         const uint32_t grid[2], const uint32_t work_group[2], struct error *err);
 
 #endif

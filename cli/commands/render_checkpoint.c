@@ -296,7 +296,7 @@ static enum status damaged(const struct checkpoint *c, struct error *err)
     return error_msg(err, STATUS_PARSE, "%s is damaged", c->path);
 }
 
-/* Of other samples than are asked for now they are of no use: they are made again. */
+/* Passes of other samples than this render's are of no use: they are made again. */
 static enum status passes_take(struct checkpoint *c, const char *data, size_t size,
                                struct error *err)
 {
