@@ -51,6 +51,7 @@ struct k_launch {
     k_word instance_count, effective_count; /* ids, those of instances too, are below the latter */
     float pass_scale;                       /* 2^D of passes */
     k_word pass_paths;                      /* k_passes: 0: first vertices only */
+    float ao_distance;                      /* k_passes: how far occlusion rays go; 0: none do */
     k_word zero[2];                         /* 0, which no compiler can know: K_FIRST_SAMPLE */
     k_word
         slices; /* work-items that share a pixel's samples, by their third index; 0: no sharing */
@@ -257,9 +258,10 @@ struct k_vertex {
     float wi[3], pdf_w, weight[3];
     float albedo[3], normal[3], dPdu[3], dPdv[3]; /* for passes */
     k_word media;
+    float extent; /* E of the offset rule */
 };
 #define K_TRACE_HEADER_WORDS 4u
-#define K_VERTEX_WORDS       57u
+#define K_VERTEX_WORDS       58u
 #define K_EVENT_MISS         0u
 #define K_EVENT_ABSORB       1u
 #define K_EVENT_SCATTER      2u
@@ -277,8 +279,9 @@ struct k_vertex {
 #define K_PASS_POSITION  27u
 #define K_PASS_DEPTH     30u
 #define K_PASS_UV        31u
-#define K_PASS_SUMS      33u
-#define K_PASS_MATERIAL  66u /* word; K_NONE: none */
-#define K_PASS_WORDS     68u
+#define K_PASS_AO        33u
+#define K_PASS_SUMS      34u
+#define K_PASS_MATERIAL  68u /* word; K_NONE: none */
+#define K_PASS_WORDS     70u
 
 #endif

@@ -231,6 +231,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     d->camera = s->camera;
     d->exponent = film_exponent(s);
     d->position_exponent = passes_position_exponent(s);
+    d->ao_distance = passes_ao_distance(s);
     free(d->shader_ids);
     d->shader_ids = scene_shader_ids(s);
     d->loaded = true;

@@ -20,6 +20,7 @@ struct device {
     struct camera camera;
     int32_t exponent;
     int position_exponent; /* D of passes */
+    float ao_distance;     /* of the pass ao */
     uint32_t *shader_ids;  /* by material; heap */
     uint32_t (*shapes)[2]; /* work-groups that the built program was launched in */
     size_t shape_count;

@@ -83,11 +83,10 @@ static void pixel_fill(enum pass pass, const int64_t *sums, uint32_t material,
     static const struct {
         unsigned at;
         int exponent; /* of passes whose unit is always the same */
-    } rows[PASS_COUNT] = {[PASS_ALBEDO] = {K_PASS_ALBEDO, 30},
-                          [PASS_NORMAL] = {K_PASS_NORMAL, 30},
-                          [PASS_TANGENT] = {K_PASS_TANGENT, 30},
-                          [PASS_BITANGENT] = {K_PASS_BITANGENT, 30},
-                          [PASS_UV] = {K_PASS_UV, 24}};
+    } rows[PASS_COUNT] = {
+        [PASS_ALBEDO] = {K_PASS_ALBEDO, 30},   [PASS_NORMAL] = {K_PASS_NORMAL, 30},
+        [PASS_TANGENT] = {K_PASS_TANGENT, 30}, [PASS_BITANGENT] = {K_PASS_BITANGENT, 30},
+        [PASS_UV] = {K_PASS_UV, 24},           [PASS_AO] = {K_PASS_AO, 30}};
     switch (pass) {
     case PASS_BEAUTY:
         means(out, sums + K_PASS_BEAUTY, 3, to->film, to->n);
@@ -123,6 +122,7 @@ static void pixel_fill(enum pass pass, const int64_t *sums, uint32_t material,
     case PASS_TANGENT:
     case PASS_BITANGENT:
     case PASS_UV:
+    case PASS_AO:
         means(out, sums + rows[pass].at, pass_infos[pass].channels, rows[pass].exponent, to->n);
         break;
     case PASS_DENOISED:
@@ -311,6 +311,7 @@ enum status device_passes(struct device *d, const struct render_job *job, unsign
     struct passes_run r = {.d = d, .job = job, .launch = device_launch(d, job)};
     r.launch.pass_scale = (float)ldexp(1, d->position_exponent);
     r.launch.pass_paths = (bits & radiance) != 0;
+    r.launch.ao_distance = bits & 1u << PASS_AO ? d->ao_distance : 0;
     r.launch.tile_x = area[0];
     r.launch.tile_w = area[2];
     if (d->api->set_threads)

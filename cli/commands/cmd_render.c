@@ -836,7 +836,7 @@ static const struct option options[] = {
      .help = "where the picture goes: .exr, .pfm (linear) or .png (sRGB)", .writes = FILE_PICTURE},
     {"--passes", OPTION_STRING, AT(pass_list), "LIST",
      .help = "layers of the EXR: all, or some of beauty, direct, indirect, variance, albedo, "
-             "normal, tangent, bitangent, depth, position, uv, material, shader, samples and "
+             "normal, tangent, bitangent, depth, position, uv, ao, material, shader, samples and "
              "denoised, joined by commas"},
     {"--preview", OPTION_STRING, AT(preview), "FILE", .help = "a PNG beside -o's file",
      .writes = FILE_PICTURE},

@@ -99,17 +99,22 @@ K_FN struct k_numbers k_block(struct k_stream *s, uint block)
 
 #endif
 
-/* Block n, 0 to 7, of those that vertex k has besides 2 k - 1 and 2 k; k = 0: of the camera. */
-K_FN struct k_numbers k_block_more(const struct k_stream *s, uint k, uint n)
+/* A block by itself. */
+K_FN struct k_numbers k_block_at(const struct k_stream *s, uint block)
 {
-    struct k_words w = k_philox(s->x, s->y, FAULT_STUCK_SEED(s->sample), 0x80000000u + 8u * k + n,
-                                s->seed0, s->seed1);
+    struct k_words w = k_philox(s->x, s->y, FAULT_STUCK_SEED(s->sample), block, s->seed0, s->seed1);
     struct k_numbers u;
     u.u0 = (float)(w.w[0] >> 8) * 0x1p-24f;
     u.u1 = (float)(w.w[1] >> 8) * 0x1p-24f;
     u.u2 = (float)(w.w[2] >> 8) * 0x1p-24f;
     u.u3 = (float)(w.w[3] >> 8) * 0x1p-24f;
     return u;
+}
+
+/* Block n, 0 to 7, of those that vertex k has besides 2 k - 1 and 2 k; k = 0: of the camera. */
+K_FN struct k_numbers k_block_more(const struct k_stream *s, uint k, uint n)
+{
+    return k_block_at(s, 0x80000000u + 8u * k + n);
 }
 
 /* Concentric map of the unit square to the unit disk (Shirley and Chiu 1997): phi = q where

@@ -23,6 +23,7 @@
 #include "trace/traverse.h"
 #include "light/environment.h"
 #include "surface/surface.h"
+#include "surface/rays.h"
 #include "surface/material.h"
 #include "math/exponential.h"
 #include "surface/lobes.h"

@@ -3,8 +3,7 @@
 #ifndef K_MEDIA_H
 #define K_MEDIA_H
 #include "math/exponential.h"
-#include "math/random.h"
-#include "surface/surface.h"
+#include "surface/rays.h"
 
 /* The media where a path is: their numbers, from 1, a byte each; the lowest is the last. */
 K_FN uint k_media_cross(uint list, uint medium, int enter)
@@ -52,8 +51,6 @@ K_FN struct k_vec3 k_media_pass(const struct k_scene *sc, const struct k_surface
     *list = k_media_cross(*list, sc->materials[s->material].medium, !behind);
     return k_offset(s, behind ? s->Ng : v3_neg(s->Ng));
 }
-
-#define K_PASSAGES 64u
 
 /* The last part of a flight, from the border of a medium, or from the start. */
 struct k_leg {

@@ -35,9 +35,20 @@ K_FN void k_pass_square(struct k_passes *p, uint at, K_LONG y)
     p->sums[at + 2] += low * low;
 }
 
+/* Ambient occlusion there: 1 where the sample's ray is free. */
+K_FN float k_pass_open(const struct k_scene *sc, const struct k_stream *stream,
+                       K_GLOBAL const struct k_vertex *v)
+{
+    const struct k_vec3 Ng = v3_load(v->Ng), P = v3_load(v->P);
+    const struct k_vec3 o = v3_madd(P, Ng, k_offset_length(P, v->extent));
+    return k_occlusion_ray(sc, stream, 1u, 0u, o, Ng, v3_load(v->normal), sc->launch->ao_distance)
+               ? 0.0f
+               : 1.0f;
+}
+
 /* The first vertex of a sample. */
-K_FN void k_pass_vertex(const struct k_scene *sc, K_GLOBAL const struct k_vertex *v,
-                        struct k_passes *p)
+K_FN void k_pass_vertex(const struct k_scene *sc, const struct k_stream *stream,
+                        K_GLOBAL const struct k_vertex *v, struct k_passes *p)
 {
     float position = sc->launch->pass_scale;
     if (v->material == K_NONE)
@@ -64,6 +75,8 @@ K_FN void k_pass_vertex(const struct k_scene *sc, K_GLOBAL const struct k_vertex
     k_pass_add3(p, K_PASS_BITANGENT, b, 0x1p30f);
     p->sums[K_PASS_UV] += k_pass_units(v->uv[0], 0x1p24f);
     p->sums[K_PASS_UV + 1] += k_pass_units(v->uv[1], 0x1p24f);
+    if (sc->launch->ao_distance > 0.0f)
+        p->sums[K_PASS_AO] += k_pass_units(k_pass_open(sc, stream, v), 0x1p30f);
 }
 
 K_FN void k_pass_radiance(const struct k_scene *sc, struct k_vec3 L, struct k_vec3 direct,
@@ -94,7 +107,7 @@ K_FN void k_pass_sample(const struct k_scene *sc, struct k_stream *stream,
         more = k_walk_step(sc, stream, &w, k < 2u ? records + k : (K_GLOBAL struct k_vertex *)0);
         if (k == 0u) {
             direct = w.L;
-            k_pass_vertex(sc, records, p);
+            k_pass_vertex(sc, stream, records, p);
             if (sc->launch->pass_paths == 0u)
                 return;
         }

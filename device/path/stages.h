@@ -172,6 +172,7 @@ K_FN void k_stage_face(const struct k_scene *sc, struct k_interaction *x,
     if (rec) {
         rec->material = s->material;
         rec->t = x->hit.t;
+        rec->extent = s->extent;
         k_store3(rec->P, s->P);
         k_store3(rec->Ng, s->Ng);
         k_store3(rec->Ns, s->Ns);

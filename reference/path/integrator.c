@@ -96,14 +96,6 @@ static void log_vertex(struct path_log *log, const struct path_vertex *v)
         log->vertices[log->count++] = *v;
 }
 
-static void first_vertex_set(const struct reference *r, const struct hit *hit,
-                             const struct surface *at, struct first_vertex *out)
-{
-    *out = (struct first_vertex){
-        .albedo = lobes_albedo(&at->lobes), .normal = at->normal, .depth = hit->t};
-    surface_axes(r->scene, hit->primitive, hit->Ng, &out->U, &out->V);
-}
-
 /* The camera ray of a sample, with what shaders want to know of it. */
 static struct arrival camera_arrival(const struct reference *r, const struct reference_job *job,
                                      uint32_t x, uint32_t y, uint32_t sample)
@@ -137,6 +129,18 @@ struct walk {
 static void walk_random(const struct walk *w, uint32_t block, double u[4])
 {
     random_block(w->job->seed, w->x, w->y, w->sample, block, u);
+}
+
+static void first_vertex_set(const struct reference *r, const struct walk *w, const struct hit *hit,
+                             const struct surface *at, struct first_vertex *out)
+{
+    const struct random_place place = {w->job->seed, w->x, w->y, w->sample, 1};
+    *out = (struct first_vertex){
+        .albedo = lobes_albedo(&at->lobes), .normal = at->normal, .depth = hit->t};
+    surface_axes(r->scene, hit->primitive, hit->Ng, &out->U, &out->V);
+    if (w->job->passes & 1u << PASS_AO)
+        out->open = 1 - occlusion(r->scene, r->candidates, &place, &at->hit, at->normal, 1,
+                                  (double)passes_ao_distance(r->scene));
 }
 
 /* What comes after the ray to vertex k. */
@@ -306,7 +310,7 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
             struct surface at;
             surface_vertex(r, &w, shaders, hit, &at, log ? log->shading : NULL, &v);
             if (k == 1)
-                first_vertex_set(r, hit, &at, first);
+                first_vertex_set(r, &w, hit, &at, first);
             goes_on = surface_scatter(r, &w, hit, &at, &v);
         }
         log_vertex(log, &v);

@@ -27,6 +27,7 @@ struct first_vertex {
     struct vec3 albedo, normal;
     struct vec3 U, V; /* section 18 */
     double depth;
+    double open; /* ambient occlusion: 1 where the sample's ray is free; if the job asks */
 };
 
 struct path_log {

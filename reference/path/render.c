@@ -84,6 +84,7 @@ static void sample_passes(struct render *r, size_t at, uint32_t index, struct ve
     more_add(r, at, PASS_TANGENT, t);
     more_add(r, at, PASS_BITANGENT, b);
     more_add(r, at, PASS_UV, vec3(v[0].uv[0], v[0].uv[1], 0));
+    more_add(r, at, PASS_AO, gray(first->open));
 }
 
 /* A sample value as the film adds it up (section 9). */
@@ -251,8 +252,8 @@ static void rounds_run(struct render *r)
 static enum status picture_init(struct reference_picture *p, const struct reference_job *job,
                                 struct error *err)
 {
-    static const enum pass kept[] = {PASS_DIRECT,   PASS_TANGENT, PASS_BITANGENT,
-                                     PASS_POSITION, PASS_UV,      PASS_MATERIAL};
+    static const enum pass kept[] = {PASS_DIRECT, PASS_TANGENT, PASS_BITANGENT, PASS_POSITION,
+                                     PASS_UV,     PASS_AO,      PASS_MATERIAL};
     const uint32_t width = job->crop[2] ? job->crop[2] : job->width;
     const uint32_t height = job->crop[2] ? job->crop[3] : job->height;
     size_t pixels = (size_t)width * height, more = 0;

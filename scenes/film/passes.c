@@ -18,6 +18,7 @@ const struct pass_info pass_infos[PASS_COUNT] = {
     [PASS_DEPTH] = {"depth", 1, {"Z"}},
     [PASS_POSITION] = {"position", 3, {"P.X", "P.Y", "P.Z"}},
     [PASS_UV] = {"uv", 2, {"uv.U", "uv.V"}},
+    [PASS_AO] = {"ao", 1, {"ao"}},
     [PASS_MATERIAL] = {"material", 1, {"materialID"}},
     [PASS_SHADER] = {"shader", 1, {"shaderID"}},
     [PASS_SAMPLES] = {"samples", 1, {"samples"}},
@@ -129,4 +130,14 @@ int passes_position_exponent(const struct scene *s)
     if (largest > 0)
         frexp(largest, &k);
     return 43 - (k < -40 ? -40 : k);
+}
+
+float passes_ao_distance(const struct scene *s)
+{
+    double longest = 0;
+    if (s->ao_distance > 0)
+        return s->ao_distance;
+    for (int i = 0; i < 3; i++)
+        longest = fmax(longest, s->bounds_max[i] - s->bounds_min[i]);
+    return longest > 0 ? (float)(longest / 8) : 1;
 }

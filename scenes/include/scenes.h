@@ -499,6 +499,7 @@ struct scene {
     enum pixel_filter filter;
     double filter_radius; /* pixels; 0: the default filter, a box of 0.5 */
     float clamp;          /* of samples: their largest channel; 0: none */
+    float ao_distance;    /* of the pass ao; 0: not given */
     uint32_t crop[4]; /* x, y, width, height in pixels of the scene's own film: a render setting;
                          width 0: the whole */
     struct light *lights;
@@ -677,6 +678,7 @@ enum pass {
     PASS_DEPTH,
     PASS_POSITION,
     PASS_UV,
+    PASS_AO,
     PASS_MATERIAL,
     PASS_SHADER,
     PASS_SAMPLES,
@@ -715,6 +717,8 @@ enum status denoise_picture(uint32_t width, uint32_t height, const float *rgb, c
 uint32_t *scene_shader_ids(const struct scene *s);
 /* D: depths and positions are summed in units of 2^-D. */
 int passes_position_exponent(const struct scene *s);
+/* How far the rays of the pass ao go. */
+float passes_ao_distance(const struct scene *s);
 
 /* ---- lockstep records ----------------------------------------------------------------------- */
 

@@ -186,8 +186,8 @@ static const char *const heuristics[] = {MIS_LIST(LIST_TEXT) NULL};
 
 enum status load_render(struct loader *l, const struct json *v)
 {
-    static const char *const keys[] = {"spp",          "max_depth", "rr_depth", "seed",
-                                       "light_choice", "mis",       "clamp",    NULL};
+    static const char *const keys[] = {"spp", "max_depth", "rr_depth",    "seed", "light_choice",
+                                       "mis", "clamp",     "ao_distance", NULL};
     int choice = LIGHT_CHOICE_POWER, mis = MIS_POWER;
     int64_t spp = 64, max_depth = 8, rr_depth = 5, seed = 0;
     if (v) {
@@ -197,6 +197,7 @@ enum status load_render(struct loader *l, const struct json *v)
         TRY(field_integer(&l->d, v, "rr_depth", 1, INT32_MAX, &rr_depth));
         TRY(field_integer(&l->d, v, "seed", 0, INT64_MAX, &seed));
         TRY(field_float(&l->d, v, "clamp", 1e-6, 1e12, &l->scene->clamp));
+        TRY(field_float(&l->d, v, "ao_distance", 1e-6, 1e12, &l->scene->ao_distance));
         TRY(field_choice(&l->d, v, "light_choice", choices, &choice));
         TRY(field_choice(&l->d, v, "mis", heuristics, &mis));
     }

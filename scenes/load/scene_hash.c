@@ -51,6 +51,10 @@ static void add_film(struct hash *h, const struct scene *s)
         hash_add(h, "clamp", 5);
         hash_add(h, &s->clamp, sizeof s->clamp);
     }
+    if (s->ao_distance > 0) {
+        hash_add(h, "ao", 2);
+        hash_add(h, &s->ao_distance, sizeof s->ao_distance);
+    }
 }
 
 static void add_texture(struct hash *h, const struct texture *t)

@@ -507,6 +507,50 @@ static void test_passes_on_a_sphere(void **state)
     test_scene_free(s);
 }
 
+/* The mean of the pass ao over a picture of one point of the ground, where a disk of radius R stands
+ * at height h: under a cosine density it hides R^2/(R^2 + h^2) of the sky. */
+static double open_share(double R, double h, float distance, bool interface)
+{
+    struct scene *s = test_scene_new();
+    struct error err = {0};
+    double sum = 0;
+    test_disk(s, test_diffuse(s, 0.5), vec3(0, 0, 0), vec3(0, 0, 1), 100);
+    test_disk(s, test_diffuse(s, 0.5), vec3(0, 0, h), vec3(0, 0, 1), R);
+    s->materials[1].interface = interface;
+    test_camera(s, vec3(5, 0, h / 2), vec3(0, 0, 0), vec3(0, 0, 1), 1e-6);
+    s->ao_distance = distance;
+    struct reference *r = test_open(s);
+    struct reference_job job = {.width = 8,
+                                .height = 8,
+                                .sample_count = 1000,
+                                .max_depth = 1,
+                                .rr_depth = 9,
+                                .passes = 1u << PASS_AO};
+    struct reference_picture p = rendered(r, &job);
+    struct passes a;
+    assert_int_equal(reference_passes(r, &p, 1u << PASS_AO, &a, &err), STATUS_OK);
+    for (size_t i = 0; i < 64; i++)
+        sum += (double)a.values[PASS_AO][i];
+    passes_free(&a);
+    reference_picture_free(&p);
+    reference_close(r);
+    test_scene_free(s);
+    return sum / 64;
+}
+
+static void test_ambient_occlusion(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const double R = 0.5 + i, h = 1.5, hidden = R * R / (R * R + h * h);
+        /* five standard deviations of 64000 rays */
+        assert_true(fabs(1 - hidden - open_share(R, h, 1e6F, false)) <
+                    5 * sqrt(hidden * (1 - hidden) / 64000));
+        assert_true(open_share(R, h, 1.499F, false) == 1);
+        assert_true(open_share(R, h, 1e6F, true) == 1); /* interfaces hide nothing */
+    }
+}
+
 /* Pixels stop at 32, 64 ... samples, alike for any number of threads; a target out of reach changes
  * nothing; the error that is left is about what was asked for. */
 static void test_error_target(void **state)
@@ -900,6 +944,7 @@ int main(void)
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_all_passes),
         cmocka_unit_test(test_passes_on_a_sphere),
+        cmocka_unit_test(test_ambient_occlusion),
         cmocka_unit_test(test_error_target),
         cmocka_unit_test(test_error_target_bias),
         cmocka_unit_test(test_neighbours_go_on),

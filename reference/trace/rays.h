@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rays that ask what is there (protocol section 30). */
+#ifndef REFERENCE_RAYS_H
+#define REFERENCE_RAYS_H
+
+#include "candidates.h"
+#include "numbers/offers.h"
+
+enum { OCCLUSION_RAYS = 256 }; /* of one call, at most */
+
+/* The sample and the vertex whose random numbers are meant. */
+struct random_place {
+    uint64_t seed;
+    uint32_t x, y, sample, k;
+};
+
+/* The closest surface with 0 < t < t_max that is no interface; out->t is the whole way. */
+bool surface_along(const struct scene *s, const struct candidates *c, struct ray ray, double t_max,
+                   struct hit *out);
+/* The share of `count` rays about n, of cosine density, that meet something before t_max or do not
+ * leave to the side of at->Ng, which is turned to where the rays go. */
+double occlusion(const struct scene *s, const struct candidates *c,
+                 const struct random_place *place, const struct hit *at, struct vec3 n,
+                 uint32_t count, double t_max);
+
+#endif
