@@ -266,7 +266,8 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
 {
     struct loaded made = {0};
     struct arena a = {0};
-    struct program_request request = program_request_of_part(&b->request, part);
+    const struct program_request asked = program_request_of_part(&b->request, part);
+    struct program_request request = asked; /* of a mutant one program has all parts */
     enum status st = b->quick ? request_edit(b->edit, &a, &request, err) : STATUS_OK;
     struct compiler c = b->compiler;
     if (b->quick && request.features & K_FEATURES_OF_TEXT)
@@ -283,7 +284,7 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
                                           [ENTRY_PASSES] = &b->passes};
     bool whole = true;
     for (int i = 0; i < ENTRY_COUNT; i++)
-        if (kernel_entry_in(&request, (enum kernel_entry)i))
+        if (kernel_entry_in(&asked, (enum kernel_entry)i))
             whole = symbol_find(&made, kernel_entries[i].name,
                                 functions[i] ? functions[i] : (void *)&b->render[i]) &&
                     whole;

@@ -186,10 +186,40 @@ static void test_fates(void **state)
     assert_int_equal(err.code, STATUS_OK);
 }
 
+/* One program has all entries: who renders can be asked for a path, too. */
+static void test_all_entries(void **state)
+{
+    (void)state;
+    struct scene *s = NULL;
+    struct device *d = NULL;
+    struct error err = {0};
+    struct path_vertex vertices[8];
+    const struct render_job job = {.width = 8,
+                                   .height = 8,
+                                   .sample_count = 1,
+                                   .max_depth = 2,
+                                   .rr_depth = 2,
+                                   .set.build.mode = MODE_STRICT};
+    double L[3];
+    size_t count = 0;
+    assert_int_equal(scene_load(SOURCE_DIR "/scenes/library/direct-sphere.json", &s, &err),
+                     STATUS_OK);
+    assert_int_equal(device_open("mutant:none", &d, &err), STATUS_OK);
+    assert_int_equal(device_load(d, s, BVH_AUTO, NULL, &err), STATUS_OK);
+    assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_OK);
+    assert_int_equal(device_trace(d, &job, 4, 4, 0, L, vertices, 8, &count, &err), STATUS_OK);
+    assert_true(count > 0);
+    device_close(d);
+    scene_free(s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_rule), cmocka_unit_test(test_what_is_left_alone),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_names), cmocka_unit_test(test_fates)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_entries),
+                                       cmocka_unit_test(test_each_rule),
+                                       cmocka_unit_test(test_what_is_left_alone),
+                                       cmocka_unit_test(test_places),
+                                       cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_fates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
