@@ -90,6 +90,9 @@ enum status case_film(struct run_context *c, const struct render_job *job, const
 enum status case_picture(const char *name, const char *scene_path, struct scene **scene,
                          struct render_job *job, struct error *err);
 void case_strict_job(const struct scene *s, struct render_job *job);
+/* The detail and the replay command of a case that went in step with the reference. */
+void case_divergence(struct run_context *c, const struct render_job *job,
+                     const struct divergence *d);
 
 /* challenge.c: image.challenge.HEX.N, scenes that nobody knows before the challenge is given. */
 enum { CHALLENGE_CASES = 4 };

@@ -107,16 +107,19 @@ static enum status camera_check(struct run_context *c, const char *what, bool *f
         return s;
     bool differ = judge_bits(&film, native, &b);
     film_free(&film);
-    if ((s = conform_lockstep(c->device, c->scene, &job, UINT64_MAX, &d, err)) != STATUS_OK)
+    s = differ ? judge_cause(c->device, c->scene, &job, b.x, b.y, &d, err)
+               : conform_lockstep(c->device, c->scene, &job, UINT64_MAX, &d, err);
+    if (s != STATUS_OK)
         return s;
     c->compared += d.compared;
     *failed = differ || d.divergent;
-    if (d.divergent)
-        return case_fail(c, "%s: %s", what, d.text);
+    if (*failed)
+        case_divergence(c, &job, &d);
     if (differ)
-        return case_fail(c, "%s: %zu pixels differ from native's; first (%u,%u): %.9g, native %.9g",
-                         what, b.pixels, b.x, b.y, b.a, b.b);
-    return STATUS_OK;
+        return case_fail(
+            c, "%s: %zu pixels differ from native's; first (%u,%u): %.9g, native %.9g; %s", what,
+            b.pixels, b.x, b.y, b.a, b.b, d.text);
+    return d.divergent ? case_fail(c, "%s: %s", what, d.text) : STATUS_OK;
 }
 
 static enum status each_camera(struct run_context *c, const struct camera_kind *kind,

@@ -22,8 +22,9 @@ static size_t pass_floats(const struct passes *p, int pass)
     return (size_t)p->width * p->height * pass_infos[pass].channels;
 }
 
-/* The first value whose bits differ, as text; false if none does. */
-static bool passes_differ(const struct passes *a, const struct passes *b, char *text, size_t size)
+/* The first value whose bits differ, as text, and its place; false if none does. */
+static bool passes_differ(const struct passes *a, const struct passes *b, char *text, size_t size,
+                          uint32_t place[2])
 {
     for (int pass = 0; pass < PASS_COUNT; pass++) {
         const float *x = a->values[pass], *y = b->values[pass];
@@ -31,6 +32,7 @@ static bool passes_differ(const struct passes *a, const struct passes *b, char *
             size_t pixel = i / pass_infos[pass].channels;
             if (memcmp(&x[i], &y[i], sizeof *x) == 0)
                 continue;
+            place[0] = (uint32_t)(pixel % a->width), place[1] = (uint32_t)(pixel / a->width);
             snprintf(text, size, "pass %s at (%zu,%zu): %.9g and %.9g", pass_infos[pass].name,
                      pixel % a->width, pixel / a->width, (double)x[i], (double)y[i]);
             return true;
@@ -56,10 +58,11 @@ static enum status check_film(struct run_context *c, const struct render_job *jo
     struct film film = {0};
     struct passes expected = {0};
     char text[256];
+    uint32_t place[2];
     enum status s = judge_render(c->device, c->scene, job, &film, err);
     if (s == STATUS_OK)
         s = film_pass(&film, pass, &expected, err);
-    if (s == STATUS_OK && passes_differ(p, &expected, text, sizeof text)) {
+    if (s == STATUS_OK && passes_differ(p, &expected, text, sizeof text, place)) {
         *failed = true;
         s = case_fail(c, "%s: %s; the second is the film's of %u edges", c->scene->name, text,
                       job->max_depth);
@@ -82,6 +85,19 @@ static enum status native_passes(const struct scene *scene, const struct render_
         s = device_passes(d, job, PASSES_ALL, out, err);
     device_close(d);
     return s;
+}
+
+/* Other passes than native's: where the paths are native's, the passes alone are to blame. */
+static enum status passes_blame(struct run_context *c, const struct render_job *job,
+                                const char *what, const uint32_t place[2], struct error *err)
+{
+    struct divergence d;
+    TRY(judge_cause(c->device, c->scene, job, place[0], place[1], &d, err));
+    if (strcmp(d.stage, "film") == 0)
+        divergence_blame(&d, "passes");
+    c->compared += d.compared;
+    case_divergence(c, job, &d);
+    return case_fail(c, "%s: %s; the second is native's; %s", c->scene->name, what, d.text);
 }
 
 /* How many pixels of a pass are not the reference's within 2^-12 of its largest value. */
@@ -136,6 +152,7 @@ static enum status check_scene(struct run_context *c, const char *name, bool *fa
 {
     struct render_job job, shallow;
     struct passes own = {0}, native = {0};
+    uint32_t place[2];
     char text[256];
     enum status s = case_library_scene(c, name, err);
     if (s != STATUS_OK || (s = case_ready(c, MODE_STRICT, BVH_AUTO, err)) != STATUS_OK)
@@ -148,9 +165,9 @@ static enum status check_scene(struct run_context *c, const char *name, bool *fa
     if (s == STATUS_OK)
         s = native_passes(c->scene, &job, &native, err);
     case_compiling(c, false);
-    if (s == STATUS_OK && passes_differ(&own, &native, text, sizeof text)) {
+    if (s == STATUS_OK && passes_differ(&own, &native, text, sizeof text, place)) {
         *failed = true;
-        s = case_fail(c, "%s: %s; the second is native's", name, text);
+        s = passes_blame(c, &job, text, place, err);
     }
     if (s == STATUS_OK && !*failed)
         s = check_film(c, &job, &own, PASS_BEAUTY, failed, err);

@@ -55,6 +55,19 @@ static const char *replay_command(struct run_context *c, const char *kind, const
         strncmp(kind, "relation", 8) == 0 ? "relations" : "strict|lockstep", stem ? stem : "");
 }
 
+/* What is to blame, as cases of pictures have it. */
+static void first_json(struct json_writer *w, const struct scene_found *f)
+{
+    if (!f->cause.stage[0])
+        return;
+    json_key(w, "first");
+    json_begin_object(w);
+    json_key_string(w, "stage", f->cause.stage);
+    json_key_string(w, "field", f->cause.field);
+    json_key_string(w, "function", f->cause.function);
+    json_end_object(w);
+}
+
 static enum status fail_with_scene(struct run_context *c, const struct scene_trial *t,
                                    const char *name, const char *text, size_t size,
                                    const struct scene_found *f, struct error *err)
@@ -63,8 +76,14 @@ static enum status fail_with_scene(struct run_context *c, const struct scene_tri
     struct text small = {0};
     struct scene_reduction what = {0};
     char path[4096] = "";
-    if (case_of_mutant(c)) /* it is asked whether something shows, a thousand times */
+    if (case_of_mutant(c)) { /* it is asked whether something shows, a thousand times */
+        struct json_writer told = {0};
+        json_begin_object(&told);
+        first_json(&told, f);
+        json_end_object(&told);
+        case_detail(c, &told);
         return case_fail(c, "%s", f->text);
+    }
     memcpy(s.kind, f->kind, sizeof s.kind);
     enum status st = scene_reduce(text, size, still_shows, &s, reduce_s, &small, &what, err);
     if (st == STATUS_MISMATCH) { /* not in a second run, which is a finding too: the whole scene */
@@ -84,6 +103,7 @@ static enum status fail_with_scene(struct run_context *c, const struct scene_tri
     json_key_integer(&w, "bytes_reduced", (int64_t)what.bytes_after);
     json_key_integer(&w, "tests", (int64_t)what.tests);
     json_key_bool(&w, "complete", what.complete);
+    first_json(&w, f);
     json_end_object(&w);
     case_detail(c, &w);
     c->result->replay = replay_command(c, f->kind, path);

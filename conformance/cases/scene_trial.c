@@ -44,6 +44,16 @@ static void bits_text(const struct bit_difference *b, const struct film *f, cons
                    b->a, b->b);
 }
 
+static enum status try_cause(const struct scene_trial *t, const struct scene *s,
+                             const struct render_job *job, const struct bit_difference *b,
+                             struct scene_found *f, struct error *err)
+{
+    const size_t len = strlen(f->text);
+    TRY(judge_cause(t->device, s, job, b->x, b->y, &f->cause, err));
+    (void)snprintf(f->text + len, sizeof f->text - len, "; %s", f->cause.text);
+    return STATUS_OK;
+}
+
 /* Bits of all trees alike, and like native's. */
 static enum status try_bits(const struct scene_trial *t, const struct scene *s,
                             const struct render_job *plain, struct scene_found *f,
@@ -72,6 +82,8 @@ static enum status try_bits(const struct scene_trial *t, const struct scene *s,
             judge_bits(&film, native ? native : &first, &b)) {
             bits_text(&b, &film, whom, text, sizeof text);
             found(f, "bits", text);
+            if (native && !t->only) /* the reducer asks for the finding alone */
+                st = try_cause(t, s, &job, &b, f, err);
         }
         if (i == 0 && !native) { /* what the others are held against */
             first = film;
@@ -96,6 +108,7 @@ static enum status try_steps(const struct scene_trial *t, const struct scene *s,
         return STATUS_OK;
     (void)snprintf(kind, sizeof kind, "steps: %s", d.stage);
     found(f, kind, d.text);
+    f->cause = d;
     return STATUS_OK;
 }
 

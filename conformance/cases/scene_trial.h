@@ -21,9 +21,10 @@ struct scene_found {
     char kind[64];   /* "read: no such ...", "bits", "steps: light", "relation: mirror" */
     char text[1024]; /* what is wrong, one line */
     uint64_t compared;
-    unsigned relations; /* that were looked at */
-    bool strict;        /* false: the device cannot be strict */
-    char why[256];      /* then: why */
+    unsigned relations;      /* that were looked at */
+    bool strict;             /* false: the device cannot be strict */
+    char why[256];           /* then: why */
+    struct divergence cause; /* of other bits or steps: its stage; "" where it was not asked for */
 };
 /* Fails when it could not be judged, as a case does. */
 enum status scene_trial_run(const struct scene_trial *t, const char *text, size_t size,

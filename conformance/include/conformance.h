@@ -275,9 +275,10 @@ struct divergence {
     uint32_t x, y, sample,
         vertex; /* of the first divergent one; vertex 0: the film, after the path */
     char stage[16], field[32];
+    char function[64]; /* "light/light.h k_light_sample_make": of device/, where to look first */
     double reference_value, device_value;
     double margin;  /* error over its bound */
-    char text[512]; /* all of this in one line; "" when divergent is 0 */
+    char text[768]; /* all of this in one line; "" when divergent is 0 */
 };
 enum status conform_lockstep(struct device *d, const struct scene *s, const struct render_job *job,
                              uint64_t max_samples, struct divergence *out, struct error *err);

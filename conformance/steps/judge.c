@@ -431,7 +431,7 @@ static enum status judge_in_step(const struct scene *s, const char *device,
         st = conform_lockstep(d, s, &first, LOCKSTEP_SAMPLES, &v, err);
     if (st == STATUS_OK && v.divergent) {
         j->verdict = VERDICT_FAIL;
-        snprintf(j->reason, sizeof j->reason, "%s", v.text);
+        snprintf(j->reason, sizeof j->reason, "%.500s", v.text);
     }
     device_close(d);
     return st;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conform_lockstep and conform_replay: a device and the reference on the same random numbers. */
+/* lockstep_search and conform_replay: a device and the reference on the same random numbers. */
+#include "blame.h"
 #include "conformance.h"
 #include "judge.h"
 #include "steps.h"
@@ -98,6 +99,7 @@ static void record(struct lockstep *l, size_t pixel, const struct step_report *r
     d->margin = r->margin;
     snprintf(d->stage, sizeof d->stage, "%s", r->stage);
     snprintf(d->field, sizeof d->field, "%s%s", r->field, component(r->component));
+    snprintf(d->function, sizeof d->function, "%s", blame_function(r->stage, r->field));
     /* where several devices render together, the one that is wrong */
     const char *device = device_describe(l->device)->id, *owner = device_row_owner(l->device, d->y);
     char of[80] = "", times[64] = "not to be had by rounding";
@@ -109,14 +111,13 @@ static void record(struct lockstep *l, size_t pixel, const struct step_report *r
         snprintf(
             d->text, sizeof d->text,
             "pixel (%u,%u) sample %u%s, vertex %u: %s.%s is %.9g, the reference has %.9g from the "
-            "same state: %s; stage to blame: %s",
-            d->x, d->y, d->sample, of, r->k, r->stage, d->field, r->device, r->reference, times,
-            r->stage);
+            "same state: %s",
+            d->x, d->y, d->sample, of, r->k, r->stage, d->field, r->device, r->reference, times);
     else
         snprintf(
             d->text, sizeof d->text,
             "pixel (%u,%u) sample %u%s: the film holds %s = %.9g where the path's own value is "
-            "%.9g; stage to blame: film",
+            "%.9g",
             d->x, d->y, d->sample, of, d->field, r->device, r->reference);
 }
 
@@ -194,8 +195,8 @@ static enum status compare_sample(struct lockstep *l, struct error *err)
     return s;
 }
 
-enum status conform_lockstep(struct device *d, const struct scene *s, const struct render_job *job,
-                             uint64_t max_samples, struct divergence *out, struct error *err)
+enum status lockstep_search(struct device *d, const struct scene *s, const struct render_job *job,
+                            uint64_t max_samples, struct divergence *out, struct error *err)
 {
     struct divergence found = {0};
     struct lockstep l = {.device = d, .scene = s, .job = *job, .out = &found};

@@ -175,8 +175,8 @@ static bool hand_over_differs(struct look *l, const struct path_vertex *v,
         vec_copy(l->beta_bound, bound);
         l->media = look_media_after(l, v);
     }
-    return look_vector_differs_by(l, "path", "origin", o, next->origin,
-                                  2 * ULP * extent + 1e-300) ||
+    return look_vector_differs_by(l, surface ? "surface" : "path", surface ? "offset" : "origin", o,
+                                  next->origin, 2 * ULP * extent + 1e-300) ||
            look_vector_differs_by(l, "path", "direction", v->wi, next->direction, wi_bound) ||
            (!l->s->media &&
             look_vector_differs(l, "roulette", "beta", "rgb", beta, next->beta, bound));
