@@ -15,7 +15,6 @@ struct asl_host {
     struct asl_expr **exprs; /* by call; NULL when it is no IR_CALL */
     struct asl_layer *names; /* by layer */
     struct asl_run *runs;
-    struct asl_place P, N; /* the context's own: a call of displace() has those of its arguments */
     struct asl_message_value **messages; /* by point of the stretch */
     const char **strings;
     uint32_t string_count, string_cap, fixed_strings;
@@ -157,7 +156,6 @@ static void run_call(struct asl_host *h, struct asl_run *r, const struct ir_inst
                      union asl_slot *out)
 {
     const struct ir_call *c = i->u.call;
-    struct asl_context *cx = &h->cx;
     struct asl_place *args = asl_point_alloc(r, c->arg_count + 1, sizeof *args);
     uint32_t *row = rows;
     for (uint32_t k = 0; k < c->arg_count; k++) {
@@ -172,10 +170,6 @@ static void run_call(struct asl_host *h, struct asl_run *r, const struct ir_inst
         for (uint32_t s = 0; s < n; s++)
             args[k].v[s] = slot_of(h, arg_type(a, s), row[s]);
         row += n;
-    }
-    if (c->callee == BI_DISPLACE || c->callee == BI_BUMP) {
-        cx->globals[GV_P] = args[c->arg_count - 2];
-        cx->globals[GV_N] = args[c->arg_count - 1];
     }
     ir_call_run(r, c, e, args, out);
     row = rows;
@@ -223,12 +217,6 @@ static void run_index(struct asl_run *r, const struct ir_inst *i, int32_t v)
     asl_report_index(r, v, i->u.index.name, i->u.index.limit, i->at);
 }
 
-static void own_globals(struct asl_host *h)
-{
-    h->cx.globals[GV_P] = h->P;
-    h->cx.globals[GV_N] = h->N;
-}
-
 void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g, uint32_t call,
                    uint32_t *io, uint32_t *rows)
 {
@@ -245,7 +233,6 @@ void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g
         return;
     struct asl_temp_mark mark = asl_temp_mark(cx);
     if (setjmp(cx->fail)) {
-        own_globals(h);
         h->failed = true;
         h->failed_point = point;
         return;
@@ -265,7 +252,6 @@ void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g
     for (uint32_t k = 0; i->op != IR_INDEX && k < i->result_count; k++)
         io[k] = word_of(h, (enum ir_type)l->types[i->result + k], out[k]);
     asl_temp_release(cx, mark);
-    own_globals(h);
     h->messages[point] = cx->messages;
 }
 
@@ -471,11 +457,8 @@ enum status asl_host_new(const struct asl_code *code, const struct asl_emitted *
     h->emitted = emitted;
     enum status s = asl_context_open(&h->cx, opt, err);
     h->cx.group_name = code->name;
-    if (s == STATUS_OK) {
-        h->P = h->cx.globals[GV_P];
-        h->N = h->cx.globals[GV_N];
+    if (s == STATUS_OK)
         s = make_calls(h, err);
-    }
     if (s == STATUS_OK && !rehash(h))
         s = no_memory(err);
     for (size_t i = 0; s == STATUS_OK && i < emitted->string_count; i++)

@@ -412,19 +412,19 @@ static void displace(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     struct asl_place *P = &r->cx->globals[GV_P], *N = &r->cx->globals[GV_N];
     const struct asl_place *amount = &args[e->arg_count - 1];
     struct dual3 n = asl_dual3_at(N), p = asl_dual3_at(P), offset;
-    bool space = e->arg_count == 2;
+    const char *space = e->arg_count == 2 ? args[0].v[0].s : NULL;
     float m[16];
-    space = space && asl_space_pair(r, "common", args[0].v[0].s, m);
     if (amount->n == 1) {
         dual s = asl_dual_at(amount, 0);
         if (space)
-            s = d_mul(s, d3_length(transform(ASL_NORMAL, n, m)));
+            s = d_mul(s, d3_length(asl_space_pair(r, "common", space, m)
+                                       ? transform(ASL_NORMAL, n, m)
+                                       : n));
         offset = d3_scale(n, s);
     } else {
         offset = asl_dual3_at(amount);
-        float inv[16];
-        if (space && asl_matrix_inverse(m, inv))
-            offset = transform(ASL_VECTOR, offset, inv);
+        if (space && asl_space_pair(r, space, "common", m))
+            offset = transform(ASL_VECTOR, offset, m);
     }
     p = d3_add(p, offset);
     if (e->builtin->id == BI_DISPLACE)

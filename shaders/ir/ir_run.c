@@ -27,8 +27,6 @@ struct asl_expr *ir_call_expr(struct arena *a, const struct ir_call *c, struct s
     e->arg_count = c->arg_count;
     for (uint32_t i = 0; i < c->arg_count && i < 32; i++)
         e->writes |= (uint32_t)c->args[i].written << i;
-    if (c->callee == BI_DISPLACE || c->callee == BI_BUMP)
-        e->arg_count -= 2; /* P and N, which the interpreter finds itself */
     return e;
 }
 

@@ -171,35 +171,20 @@ static bool check_support(struct verifier *v, const struct ir_inst *i)
 static bool never_called(uint32_t callee)
 {
     return callee == BI_EXIT || callee == BI_ISCONNECTED || callee == BI_ISCONSTANT ||
-           callee == BI_DZ || callee == BI_ARRAYLENGTH ||
+           callee == BI_DZ || callee == BI_ARRAYLENGTH || callee == BI_DISPLACE ||
+           callee == BI_BUMP ||
            strcmp(asl_builtin_at(callee)->deriv, "refused") == 0;
-}
-
-static bool check_moved(struct verifier *v, const struct ir_inst *i)
-{
-    const struct ir_call *c = i->u.call;
-    for (uint32_t k = 0; k < 2; k++) {
-        const struct ir_arg *a = &c->args[c->arg_count - 2 + k];
-        CHECK(a->written && a->is_place && a->at.index_count == 0 && a->at.base == 0 &&
-                  a->at.cell == v->code->global_cell[k ? GV_N : GV_P],
-              i, "the last arguments are P and N");
-    }
-    return true;
 }
 
 static bool check_builtin(struct verifier *v, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
     const struct asl_overload *o = c->overload;
-    bool moves = c->callee == BI_DISPLACE || c->callee == BI_BUMP;
     CHECK(!never_called(c->callee), i, "'%s' is not called: it is expanded", c->name);
     CHECK(o && asl_same_type(c->type, o->ret), i, "the result is not that of '%s'", c->name);
-    uint32_t count = c->arg_count - (moves ? 2 : 0);
-    CHECK(c->arg_count >= (moves ? 2u : 0u) && count >= o->count &&
-              c->fixed == (moves ? c->arg_count : o->count),
-          i, "'%s' takes %u arguments", c->name, o->count);
-    if (moves && !check_moved(v, i))
-        return false;
+    const uint32_t count = c->arg_count;
+    CHECK(count >= o->count && c->fixed == o->count, i, "'%s' takes %u arguments", c->name,
+          o->count);
     for (uint32_t k = 0; k < o->count; k++) {
         CHECK(fits(c->args[k].type, o->args[k]), i, "argument %u does not fit '%s'", k + 1,
               c->name);

@@ -98,56 +98,51 @@ struct lrow lower_support(struct lower *l, uint32_t callee, struct asl_type type
     return emit_call(l, c, a);
 }
 
-/* A builtin by its id, for one float: sin of sincos. */
-static struct ldual call_float(struct lower_math m, enum asl_builtin_id id, struct ldual x)
+/* A builtin by its id, of values. */
+static struct lrow call_builtin(struct lower *l, enum asl_builtin_id id, struct asl_type type,
+                                bool derivs, struct argument *args, uint32_t count)
 {
-    struct lower *l = m.l;
-    struct lrow in = lower_row(l, 1, m.d);
-    ld_put(m, &in, 0, x);
     const struct asl_builtin *b = asl_builtin_at(id);
     struct ir_call *c = ir_alloc(&l->b, 1, sizeof *c);
     *c = (struct ir_call){.callee = id,
                           .name = b->name,
-                          .type = asl_type_of(ASL_FLOAT),
-                          .derivs = m.d,
-                          .fixed = 1,
-                          .arg_count = 1};
-    for (size_t i = 0; i < b->overload_count; i++)
-        if (asl_is(b->overloads[i].args[0], ASL_FLOAT))
+                          .type = type,
+                          .derivs = derivs,
+                          .fixed = count,
+                          .arg_count = count};
+    for (size_t i = 0; i < b->overload_count; i++) {
+        bool same = b->overloads[i].count == count && asl_same_type(b->overloads[i].ret, type);
+        for (uint32_t k = 0; same && k < count; k++)
+            same = asl_same_type(b->overloads[i].args[k], args[k].type);
+        if (same)
             c->overload = &b->overloads[i];
-    struct argument a = row_argument(asl_type_of(ASL_FLOAT), in);
-    struct lrow r = emit_call(l, c, &a);
+    }
+    return emit_call(l, c, args);
+}
+
+/* A builtin by its id, for one float: sin of sincos. */
+static struct ldual call_float(struct lower_math m, enum asl_builtin_id id, struct ldual x)
+{
+    const struct asl_type number = asl_type_of(ASL_FLOAT);
+    struct lrow in = lower_row(m.l, 1, m.d);
+    ld_put(m, &in, 0, x);
+    struct argument a = row_argument(number, in);
+    struct lrow r = call_builtin(m.l, id, number, m.d, &a, 1);
     return ld_at(m, &r, 0);
 }
 
-/* displace and bump also read P and N and write them. */
 static struct lrow whole_call(struct builtin *k)
 {
-    struct lower *l = k->l;
     const struct asl_expr *e = k->e;
-    uint32_t count = (uint32_t)e->arg_count;
-    bool moves = e->builtin->id == BI_DISPLACE || e->builtin->id == BI_BUMP;
-    struct argument *args = k->args;
-    if (moves) {
-        args = IR_ARRAY(&l->b, struct argument, count + 2);
-        memcpy(args, k->args, count * sizeof *args);
-        for (uint32_t i = 0; i < 2; i++) {
-            enum asl_global g = i ? GV_N : GV_P;
-            struct lplace p = {.cell = l->b.code->global_cell[g], .n = 3, .d = 3};
-            p.type = asl_global_type(g);
-            args[count++] =
-                (struct argument){.is_place = true, .written = true, .place = p, .type = p.type};
-        }
-    }
-    struct ir_call *c = ir_alloc(&l->b, 1, sizeof *c);
+    struct ir_call *c = ir_alloc(&k->l->b, 1, sizeof *c);
     *c = (struct ir_call){.callee = e->builtin->id,
                           .name = e->builtin->name,
                           .overload = e->overload,
                           .type = e->type,
-                          .derivs = lower_wants(l, e),
-                          .fixed = moves ? count : e->overload->count,
-                          .arg_count = count};
-    return emit_call(l, c, args);
+                          .derivs = lower_wants(k->l, e),
+                          .fixed = e->overload->count,
+                          .arg_count = (uint32_t)e->arg_count};
+    return emit_call(k->l, c, k->args);
 }
 
 /* ---- what the group knows ------------------------------------------------------------------- */
@@ -599,6 +594,63 @@ static struct ldual3 surface_normal(struct lower_math m, const struct lrow *p)
     return select3(m, state(l, IR_FLIP_HANDEDNESS), negate(m, n), n);
 }
 
+static struct lplace global_place(const struct lower *l, enum asl_global g)
+{
+    return (struct lplace){.cell = l->b.code->global_cell[g],
+                           .n = 3,
+                           .d = 3,
+                           .type = asl_global_type(g)};
+}
+
+/* A triple through the matrix between common space and the one that argument 0 names. */
+static struct ldual3 across(struct builtin *k, struct ldual3 x, enum asl_base kind, bool to_common)
+{
+    const struct lower_math m = {k->l, true};
+    const struct asl_type type = asl_type_of(kind), text = asl_type_of(ASL_STRING);
+    struct argument a[3] = {k->args[0]};
+    uint32_t n = 1;
+    if (to_common) {
+        struct lrow common = lower_row(k->l, 1, false);
+        common.v[0] = ir_const_s(&k->l->b, "common");
+        a[n++] = row_argument(text, common);
+    }
+    a[n++] = row_argument(type, triple_row(m, x));
+    struct lrow r = call_builtin(k->l, BI_TRANSFORM, type, true, a, n);
+    return triple(m, &r);
+}
+
+/* displace and bump: P + offset, and its normal. */
+static bool moved(struct builtin *k, struct lrow *out)
+{
+    struct lower *l = k->l;
+    const struct lower_math m = {l, true};
+    const enum asl_builtin_id id = k->e->builtin->id;
+    if (id != BI_DISPLACE && id != BI_BUMP)
+        return false;
+    const size_t last = k->e->arg_count - 1;
+    const bool amount = k->e->args[last]->type.base == ASL_FLOAT;
+    const struct lplace P = global_place(l, GV_P), N = global_place(l, GV_N);
+    struct lrow p = lower_load(l, &P, true), n = lower_load(l, &N, true);
+    struct ldual3 normal = triple(m, &n), offset;
+    if (amount) {
+        struct ldual s = ld_at(m, &k->args[last].row, 0);
+        if (last)
+            s = ld_mul(m, s, length(m, across(k, normal, ASL_NORMAL, false)));
+        offset = scale(m, normal, s);
+    } else {
+        offset = triple(m, &k->args[last].row);
+        if (last)
+            offset = across(k, offset, ASL_VECTOR, true);
+    }
+    p = triple_row(m, each(m, ld_add, triple(m, &p), offset));
+    if (id == BI_DISPLACE)
+        lower_store(l, &P, &p);
+    n = triple_row(m, normalize(m, surface_normal(m, &p)));
+    lower_store(l, &N, &n);
+    *out = lower_row(l, 0, false);
+    return true;
+}
+
 static ir_value filtered_step(struct builtin *k)
 {
     struct lower *l = k->l;
@@ -838,7 +890,7 @@ static bool expand(struct builtin *k, struct lrow *out)
         *out = lower_row(l, 0, false);
     } else {
         return number_test(k, out) || units(k, out) || geometry(k, out) || derivatives(k, out) ||
-               of_state(k, out);
+               moved(k, out) || of_state(k, out);
     }
     return true;
 }
