@@ -224,7 +224,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
         return st;
     }
     t.upload_s = clock_s() - start;
-    if (!d->api->keeps_host_memory)
+    if (!d->api->keeps_host_memory && !l.shaders.asks)
         layout_free_buffers(&l);
     layout_replace(d, &l);
     asl_sayings_free(&d->said);
@@ -461,14 +461,26 @@ struct run {
     const struct film *film;
     int64_t *sums; /* room for what is read from the device */
     size_t pixels, behind;
+    bool again; /* shaders asked: the film is none until they have the replies */
 };
 
-/* The tables behind a picture's sums (section 18), of each film that it is made of. */
-static enum status hear(struct device *d, const int64_t *tables, size_t pixels, struct error *err)
+/* The tables behind a picture's sums (section 18), of each film that it is made of: questions are
+ * answered; without any, what was said is. */
+static enum status hear(struct run *r, const int64_t *tables, size_t pixels, struct error *err)
 {
-    const size_t films = d->api->films ? d->api->films(d->backend) : 1;
+    struct device *d = r->d;
+    const size_t films = pixels ? d->api->films ? d->api->films(d->backend) : 1 : 0;
     enum status st = STATUS_OK;
-    for (size_t i = 0; pixels && i < films && st == STATUS_OK; i++)
+    for (size_t i = 0; d->layout.shaders.asks && i < films && st == STATUS_OK; i++) {
+        bool asked = false;
+        st = layout_answer(&d->layout, (const uint32_t *)(tables + 4 * i * pixels), &asked, err);
+        r->again = r->again || asked;
+    }
+    if (st == STATUS_OK && r->again) {
+        uint64_t bytes;
+        return d->api->upload(d->backend, &d->layout.buffers, &bytes, err);
+    }
+    for (size_t i = 0; i < films && st == STATUS_OK; i++)
         st = shade_scene_said(&d->layout.shaders, (const uint32_t *)(tables + 4 * i * pixels),
                               &d->said, err);
     return st;
@@ -480,7 +492,9 @@ static enum status run_read(struct run *r, struct error *err)
     struct device *d = r->d;
     enum status st = d->api->film_read(d->backend, r->sums, r->pixels + r->behind, err);
     if (st == STATUS_OK)
-        st = hear(d, r->sums + 4 * r->pixels, r->behind, err);
+        st = hear(r, r->sums + 4 * r->pixels, r->behind, err);
+    if (r->again)
+        return st;
     for (size_t i = 0; d->layout.shaders.source.len && st == STATUS_OK && i < r->pixels; i++)
         if (r->sums[4 * i] < -1)
             st = shade_scene_failed(&d->layout.shaders, r->sums[4 * i], err);
@@ -508,7 +522,7 @@ static enum status run_keep(struct run *r, bool stopping, struct error *err)
         film_init(&so_far, f->width, f->height, f->exponent, NULL) != STATUS_OK)
         return STATUS_OK;
     enum status st = run_read(r, err);
-    if (st == STATUS_OK) {
+    if (st == STATUS_OK && !r->again) {
         memcpy(so_far.sums, f->sums, 4 * sizeof *f->sums * f->width * f->height);
         run_add(r, so_far.sums);
         k->film(k->ctx, &so_far, stopping);
@@ -782,6 +796,38 @@ static enum status run_render(struct run *r, bool poison, double start, struct e
     return st;
 }
 
+/* The picture, made again as long as shaders ask. */
+static enum status run_answered(struct run *r, bool poison, double start, struct error *err)
+{
+    const uint64_t done = r->done;
+    enum status st;
+    do {
+        r->again = false;
+        r->done = done;
+        r->unwaited = r->times.launches = 0;
+        st = run_render(r, poison, start, err);
+    } while (st == STATUS_OK && r->again);
+    return st;
+}
+
+enum status device_answer(struct device *d, const struct render_job *job, struct error *err)
+{
+    struct film film;
+    struct render_job one = *job;
+    uint32_t area[4];
+    if (!d->layout.shaders.asks)
+        return STATUS_OK;
+    job_area(job, area);
+    one.resumed = false;
+    one.keeper = NULL;
+    one.progress = NULL;
+    enum status st = film_init(&film, area[2], area[3], d->exponent, err);
+    if (st == STATUS_OK)
+        st = device_render(d, &one, &film, false, NULL, err);
+    film_free(&film);
+    return st;
+}
+
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
                           bool poison, struct render_times *times, struct error *err)
 {
@@ -791,6 +837,12 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     enum status st = device_job_check(d, job, err);
     if (st)
         return st;
+    if (job->sample_count > 1 && d->layout.shaders.asks) { /* most that there is to ask */
+        struct render_job one = *job;
+        one.sample_count = 1;
+        if ((st = device_answer(d, &one, err)))
+            return st;
+    }
     if (job->sample_count == 0 || job->sample_count > FILM_SAMPLES_MAX)
         return error_msg(err, STATUS_ARG, "%u samples a pixel: 1 to %u in one job",
                          job->sample_count, FILM_SAMPLES_MAX);
@@ -824,7 +876,7 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     if (!r.sums)
         return error_msg(err, STATUS_MEMORY, "out of memory for a film of %zu pixels", r.pixels);
     if (r.done < r.work) /* else all is there: zeros are added */
-        st = run_render(&r, poison, start, err);
+        st = run_answered(&r, poison, start, err);
     if (st == STATUS_OK)
         run_add(&r, film->sums);
     free(r.sums);
@@ -893,6 +945,12 @@ enum status device_trace(struct device *d, const struct render_job *job, uint32_
     if (x >= job->width || y >= job->height)
         return error_msg(err, STATUS_ARG, "pixel (%u, %u) is outside %ux%u", x, y, job->width,
                          job->height);
+    struct render_job one = *job;
+    one.sample_begin = sample;
+    one.sample_count = 1;
+    memcpy(one.crop, (uint32_t[4]){x, y, 1, 1}, sizeof one.crop);
+    if ((st = device_answer(d, &one, err)))
+        return st;
     struct k_launch l = device_launch(d, job);
     l.trace_x = x;
     l.trace_y = y;

@@ -33,6 +33,8 @@ struct k_launch device_launch(const struct device *d, const struct render_job *j
 enum status device_job_check(const struct device *d, const struct render_job *job,
                              struct error *err);
 void job_area(const struct render_job *job, uint32_t area[4]);
+/* Has the host answer whatever the scene's shaders ask in the job's samples. */
+enum status device_answer(struct device *d, const struct render_job *job, struct error *err);
 
 /* strict_check.c: runs probes of single operations on hard cases and compares their bits with this
  * machine's. UNSUPPORTED names the property that the device lacks. */

@@ -317,6 +317,8 @@ enum status device_passes(struct device *d, const struct render_job *job, unsign
     if (d->api->set_threads)
         d->api->set_threads(d->backend, job->set.launch.threads);
     r.state.bits = bits;
+    if ((st = device_answer(d, job, err)))
+        return st;
     if ((st = passes_init(&r.state.values, area[2], area[3], bits, err)))
         return st;
     st = strip_init(&r.strip, area[2], step < area[3] ? step : area[3], err);

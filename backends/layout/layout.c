@@ -184,6 +184,14 @@ enum status layout_shaders(struct layout *l, const struct scene *s, bool bake, s
     return buffer_copy(l, BUFFER_shading, x->words, x->word_count, 4, err);
 }
 
+enum status layout_answer(struct layout *l, const uint32_t *tables, bool *asked, struct error *err)
+{
+    const enum status st = shade_scene_answer(&l->shaders, tables, asked, err);
+    return st || !*asked
+               ? st
+               : buffer_copy(l, BUFFER_shading, l->shaders.words, l->shaders.word_count, 4, err);
+}
+
 static enum status coordinates_check(const struct scene *s, struct error *err)
 {
     for (int i = 0; i < 3 && scene_primitive_count(s) > 0; i++)

@@ -28,6 +28,9 @@ struct layout {
  */
 enum status layout_build(const struct scene *s, enum bvh_kind kind, bool bake, struct layout *out,
                          struct error *err);
+/* Answers what the scene's shaders ask in tables behind a film: the buffers hold the replies then.
+ * Fails: LIMIT, MEMORY. */
+enum status layout_answer(struct layout *l, const uint32_t *tables, bool *asked, struct error *err);
 void layout_free(struct layout *l);
 /* Only the buffers. */
 void layout_free_buffers(struct layout *l);

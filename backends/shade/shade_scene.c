@@ -162,10 +162,11 @@ static enum status emit_group(struct maker *m, const struct shading *shading,
     return st;
 }
 
-/* Appends the group to out->llvm. What the emitter cannot say leaves the scene to source. */
+/* Appends the group to out->llvm. What the emitter cannot say as the text in C does, whose tables
+ * take so many words, leaves the scene to source. */
 static enum status emit_group_llvm(struct maker *m, const struct shading *shading,
                                    const struct asl_code *code, const char *const *outputs,
-                                   const char *suffix)
+                                   const char *suffix, size_t message_words)
 {
     struct asl_type types[DRIVE_COUNT];
     struct asl_emitted emitted;
@@ -179,7 +180,7 @@ static enum status emit_group_llvm(struct maker *m, const struct shading *shadin
     if (m->no_llvm)
         return STATUS_OK;
     enum status st = asl_emit_llvm(&m->arena, code, &o, &m->out->llvm, &emitted, m->err);
-    if (st == STATUS_UNSUPPORTED) {
+    if (st == STATUS_UNSUPPORTED || (st == STATUS_OK && emitted.message_words != message_words)) {
         m->no_llvm = true;
         return STATUS_OK;
     }
@@ -210,7 +211,8 @@ static enum status keep_loops(struct maker *m, const struct asl_emitted *emitted
 /* The material's code as something that stands alone, for when its scene is gone: what the device
  * says is put into words by it. */
 static enum status voice_make(const struct asl_code *code, const char *const *outputs,
-                              struct shade_scene_voice *v, struct error *err)
+                              const struct shader_images *images, struct shade_scene_voice *v,
+                              struct error *err)
 {
     struct text text = {0}, emitted = {0};
     const struct asl_emit_options o = {.surface = true, .outputs = outputs};
@@ -222,7 +224,21 @@ static enum status voice_make(const struct asl_code *code, const char *const *ou
         st = asl_emit_c(&v->arena, v->code, &o, &emitted, &v->emitted, err);
     text_free(&text);
     text_free(&emitted);
-    return st;
+    if (st)
+        return st;
+    v->faults = ARENA_ARRAY(&v->arena, struct shade_scene_fault, v->emitted.image_count + 1);
+    for (size_t i = 0; v->faults && i < v->emitted.image_count; i++) {
+        const char *name = v->emitted.images[i], *why = shader_images_fault(images, name);
+        struct shade_scene_fault *f = &v->faults[v->fault_count];
+        if (!why)
+            continue;
+        *f = (struct shade_scene_fault){arena_strdup(&v->arena, name),
+                                        arena_strdup(&v->arena, why)};
+        if (!f->name || !f->why)
+            return no_memory(err);
+        v->fault_count++;
+    }
+    return v->faults ? STATUS_OK : no_memory(err);
 }
 
 static enum status keep_voice(struct maker *m, const struct asl_code *code,
@@ -234,8 +250,10 @@ static enum status keep_voice(struct maker *m, const struct asl_code *code,
     if (!more)
         return no_memory(m->err);
     x->voices = more;
-    enum status st = voice_make(code, outputs, &v, m->err);
+    enum status st = voice_make(code, outputs, &m->scene->shader_images, &v, m->err);
     x->voices[x->voice_count++] = v;
+    for (size_t i = 0; i < v.emitted.host_count; i++)
+        x->asks = x->asks || v.emitted.hosts[i].reply;
     return st;
 }
 
@@ -261,7 +279,7 @@ static enum status group_number(struct maker *m, const struct shading *shading,
     enum status st = emit_group(m, shading, code, outputs, suffix, (uint32_t)m->out->loop_count,
                                 m->out->message_words, &m->out->source, &emitted);
     if (st == STATUS_OK)
-        st = emit_group_llvm(m, shading, code, outputs, suffix);
+        st = emit_group_llvm(m, shading, code, outputs, suffix, emitted.message_words);
     if (st == STATUS_OK)
         st = keep_loops(m, &emitted);
     if (st)
@@ -362,7 +380,8 @@ static enum status make(struct maker *m)
         return no_memory(m->err);
     text_puts(t, kernel_source);
     text_puts(t, asl_device_source);
-    st = shade_words_take(&m->words, 1, &unused, m->err); /* word 0: no image begins there */
+    /* word 0: no image begins there; the next two: where the host's replies do */
+    st = shade_words_take(&m->words, 3, &unused, m->err);
     for (size_t i = 0; i < s->material_count && st == STATUS_OK; i++)
         if (s->materials[i].shading)
             st = material_make(m, (uint32_t)i);
@@ -393,7 +412,7 @@ enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scen
     free(m.groups);
     if (!st) {
         x.words = m.words.words;
-        x.word_count = m.words.count;
+        x.word_count = x.own_words = m.words.count;
         m.words.words = NULL;
     }
     shade_words_free(&m.words);
@@ -413,9 +432,13 @@ void shade_scene_free(struct shade_scene *x)
     free(x->words);
     for (size_t i = 0; i < x->material_count; i++)
         free(x->materials[i].name);
-    for (size_t i = 0; i < x->voice_count; i++)
+    for (size_t i = 0; i < x->voice_count; i++) {
+        asl_host_free(x->voices[i].host);
+        free(x->voices[i].hears);
         arena_free(&x->voices[i].arena);
+    }
     free(x->voices);
+    shade_scene_replies_free(&x->replies);
     free(x->materials);
     free(x->loops);
     *x = (struct shade_scene){0};
@@ -435,40 +458,59 @@ enum status shade_scene_failed(const struct shade_scene *x, int64_t sum, struct 
 
 /* ---- what shaders said ----------------------------------------------------------------------- */
 
-struct hearing {
-    const struct shade_scene_material *material;
+struct shade_hearing {
+    const char *material;
+    const struct shade_scene_voice *voice;
     struct asl_sayings *said;
-    const struct asl_host *host;
 };
+
 static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
 {
-    const struct hearing *h = ctx;
-    asl_sayings_add(h->said, h->material->name, asl_host_layer(h->host), kind, to, text);
+    const struct shade_hearing *h = ctx;
+    asl_sayings_add(h->said, h->material, asl_host_layer(h->voice->host), kind, to, text);
+}
+
+static const char *on_fault(void *ctx, const char *name)
+{
+    const struct shade_scene_voice *v = ((const struct shade_hearing *)ctx)->voice;
+    for (size_t i = 0; i < v->fault_count; i++)
+        if (strcmp(v->faults[i].name, name) == 0)
+            return v->faults[i].why;
+    return NULL;
+}
+
+enum status shade_scene_host(const struct shade_scene *x, struct shade_scene_voice *v,
+                             struct error *err)
+{
+    if (!v->hears && !(v->hears = calloc(1, sizeof *v->hears)))
+        return no_memory(err);
+    *v->hears = (struct shade_hearing){.material = x->materials[v->material].name, .voice = v};
+    const struct asl_context_options o = {
+        .services = {.ctx = v->hears, .message = on_message, .image_fault = on_fault},
+        .error_repeats = true};
+    return v->host ? STATUS_OK : asl_host_new(v->code, &v->emitted, &o, &v->host, err);
 }
 
 /* One statement's table. io: room for its words and for results, which nobody reads. */
-static void table_read(struct asl_host *host, const struct shade_scene_voice *v, size_t number,
-                       const uint32_t *table, uint32_t *io, struct hearing *h)
+static void table_read(const struct shade_scene *x, const struct shade_scene_voice *v,
+                       size_t number, const uint32_t *table, uint32_t *io)
 {
     static const struct asl_globals none;
-    const struct asl_emitted_host *x = &v->emitted.hosts[number];
-    for (uint32_t k = 0; k < x->copies; k++) {
-        const uint32_t *entry = table + 1 + k * (1 + (size_t)x->words);
-        if (entry[0] == 0 || entry[0] == UINT32_MAX || entry[1] != h->material->args)
+    const struct asl_emitted_host *h = &v->emitted.hosts[number];
+    for (uint32_t k = 0; k < h->copies; k++) {
+        const uint32_t *entry = table + 1 + k * (1 + (size_t)h->words);
+        if (entry[0] == 0 || entry[0] == UINT32_MAX || entry[1] != x->materials[v->material].args)
             continue;
-        memcpy(io, entry + 2, (x->words - 1) * sizeof *io);
-        asl_host_begin(host);
-        asl_host_call(host, 0, &none, (uint32_t)number, io, io + x->operands);
+        memcpy(io, entry + 2, (h->words - 1) * sizeof *io);
+        asl_host_begin(v->host);
+        asl_host_call(v->host, 0, &none, (uint32_t)number, io, io + h->operands);
     }
-    h->said->more = h->said->more || table[0] == 1;
+    v->hears->said->more = v->hears->said->more || table[0] == 1;
 }
 
-static enum status voice_hear(const struct shade_scene_voice *v, const uint32_t *tables,
-                              struct hearing *h, struct error *err)
+static enum status voice_hear(const struct shade_scene *x, struct shade_scene_voice *v,
+                              const uint32_t *tables, struct asl_sayings *out, struct error *err)
 {
-    const struct asl_context_options o = {.services = {.ctx = h, .message = on_message},
-                                          .error_repeats = true};
-    struct asl_host *host = NULL;
     enum { RESULTS = 64 };
     uint32_t most = 0;
     for (size_t i = 0; i < v->emitted.host_count; i++)
@@ -476,23 +518,21 @@ static enum status voice_hear(const struct shade_scene_voice *v, const uint32_t 
     uint32_t *io = malloc((most + RESULTS) * sizeof *io);
     if (!io)
         return no_memory(err);
-    enum status st = asl_host_new(v->code, &v->emitted, &o, &host, err);
-    h->host = host;
+    enum status st = shade_scene_host(x, v, err);
+    if (st == STATUS_OK)
+        v->hears->said = out;
     for (size_t i = 0; i < v->emitted.host_count && st == STATUS_OK; i++)
-        table_read(host, v, i, tables + v->emitted.hosts[i].table, io, h);
-    asl_host_free(host);
+        if (v->emitted.hosts[i].copies)
+            table_read(x, v, i, tables + v->emitted.hosts[i].table, io);
     free(io);
     return st;
 }
 
-enum status shade_scene_said(const struct shade_scene *x, const uint32_t *tables,
-                             struct asl_sayings *out, struct error *err)
+enum status shade_scene_said(struct shade_scene *x, const uint32_t *tables, struct asl_sayings *out,
+                             struct error *err)
 {
-    struct hearing h = {.said = out};
     enum status st = STATUS_OK;
-    for (size_t i = 0; i < x->voice_count && st == STATUS_OK; i++) {
-        h.material = &x->materials[x->voices[i].material];
-        st = voice_hear(&x->voices[i], tables + x->voices[i].table, &h, err);
-    }
+    for (size_t i = 0; i < x->voice_count && st == STATUS_OK; i++)
+        st = voice_hear(x, &x->voices[i], tables + x->voices[i].table, out, err);
     return st;
 }

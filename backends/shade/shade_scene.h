@@ -14,7 +14,7 @@ struct shade_scene {
                            device/linked/surface_library.c), SHADE_FLAGS_MARK for the flags of floats; empty
                            where only source can have it */
     uint32_t *words;
-    size_t word_count;
+    size_t word_count, own_words; /* own_words: less what the host replied */
     struct shade_scene_material {
         uint32_t group, args; /* group: 1 + its number, 0: no shader; args: a word */
         char *name;           /* NULL: no shader */
@@ -23,15 +23,30 @@ struct shade_scene {
         char place[160];
     } * loops;
     size_t loop_count;
-    /* Materials whose shaders print or report, and how many words the tables take behind the film.
-     */
+    /* Materials whose shaders print, report or ask, and how many words the tables take behind the
+     * film. */
     struct shade_scene_voice {
         struct arena arena;
         struct asl_code *code; /* the material's, which stands alone */
         struct asl_emitted emitted;
+        struct shade_scene_fault { /* images that it names and that are none */
+            const char *name, *why;
+        } * faults;
+        size_t fault_count;
+        struct asl_host *host;       /* shade_scene_host; NULL before */
+        struct shade_hearing *hears; /* its services' */
         uint32_t material;
         size_t table; /* its group's */
     } * voices;
+    bool asks; /* a voice has questions */
+    struct shade_scene_replies {
+        uint32_t *words; /* heap; entries as k_reply has them (device/surface/shade.h) */
+        size_t word_count, word_cap, count, cap;
+        struct shade_scene_entry {
+            size_t at;
+            uint32_t words; /* of its question */
+        } * entries;
+    } replies;
     size_t voice_count, message_words;
     uint32_t features; /* K_FEATURES_EXACT: of what Ci may hold */
     size_t material_count;
@@ -46,8 +61,17 @@ enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scen
                              struct error *err);
 void shade_scene_free(struct shade_scene *x); /* takes zeroed ones */
 /* Adds what stands in tables (device/surface/shade.h, k_say). Fails: MEMORY. */
-enum status shade_scene_said(const struct shade_scene *x, const uint32_t *tables,
+enum status shade_scene_said(struct shade_scene *x, const uint32_t *tables,
                              struct asl_sayings *out, struct error *err);
+/* Answers what is asked in tables: the replies stand in the words then, and *asked tells that there
+ * was something, so that the picture must be made again. Fails: LIMIT (with the place in the
+ * shader), MEMORY. */
+enum status shade_scene_answer(struct shade_scene *x, const uint32_t *tables, bool *asked,
+                               struct error *err);
+/* Sees to it that the voice has its host. */
+enum status shade_scene_host(const struct shade_scene *x, struct shade_scene_voice *v,
+                             struct error *err);
+void shade_scene_replies_free(struct shade_scene_replies *r);
 /* The error that a film with this negative sum stands for. */
 enum status shade_scene_failed(const struct shade_scene *x, int64_t sum, struct error *err);
 

@@ -16,6 +16,7 @@
 struct al_surface {
     K_GLOBAL const uint *words, *args;
     const struct k_globals *g;
+    K_GLOBAL uint *messages; /* of g, until the hit is none (al_ask) */
     uint turns, failed; /* failed: what k_shade returns */
     struct k_drives drives;
     /* the walk of Ci: what waits, the weight of what is met, principled's pairs */
@@ -39,6 +40,7 @@ K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
     s.words = words;
     s.args = words + args;
     s.g = g;
+    s.messages = g->messages;
     s.turns = 0u;
     s.failed = 0u;
     s.drives = k_drives_start(base, g);
@@ -70,8 +72,27 @@ AL uint al_failed(const struct al_surface *s) { return s->failed; }
 AL void al_say(const struct al_surface *s, uint at, uint copies, uint words, uint *said)
 {
     said[0] = (uint)(s->args - s->words);
-    if (s->g->messages)
-        k_say(s->g->messages + at, copies, words, said);
+    if (s->messages)
+        k_say(s->messages + at, copies, words, said);
+}
+
+/* A question, whose table is number `table` of its group and stands at `at`: where the reply
+ * begins. 0: there is none yet, the picture will be made again, and this hit is none. */
+AL uint al_ask(struct al_surface *s, uint table, uint at, uint copies, uint words, uint *said)
+{
+    said[0] = (uint)(s->args - s->words);
+    const uint reply = k_reply(s->words, table, words, said);
+    if (s->messages && (reply == 0u || s->words[reply - 1u] != 0u))
+        k_say(s->messages + at, copies, words, said);
+    if (reply == 0u) {
+        s->messages = (K_GLOBAL uint *)0;
+        s->turns = K_SHADE_BUDGET;
+    }
+    return reply;
+}
+AL uint al_reply_word(const struct al_surface *s, uint reply, uint k)
+{
+    return reply ? s->words[reply + k] : 0u;
 }
 
 /* ---- driven inputs -------------------------------------------------------------------------- */

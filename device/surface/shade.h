@@ -173,17 +173,23 @@ K_FN float k_global_word(const struct k_globals *g, int i)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* Keeps what a statement said, `words` words, in its table: once, whoever says it again. The
- * table: a word, 1 when something found no room; then `copies` entries of a mark that is made of
- * the words, and the words. Words of 0 and K_NONE (what film_begin leaves) are empty. */
-K_CALL void k_say(K_GLOBAL uint *table, uint copies, uint words, const uint *said)
+/* A number made of the words, neither 0 nor K_NONE. */
+K_FN uint k_mark(uint words, const uint *said)
 {
     uint mark = 0x811C9DC5u;
     for (uint i = 0; i < words; i++) {
         mark = (mark ^ said[i]) * 0x01000193u;
         mark ^= mark >> 15;
     }
-    mark = mark == 0u || mark == K_NONE ? 1u : mark;
+    return mark == 0u || mark == K_NONE ? 1u : mark;
+}
+
+/* Keeps what a statement said, `words` words, in its table: once, whoever says it again. The
+ * table: a word, 1 when something found no room; then `copies` entries of a mark that is made of
+ * the words, and the words. Words of 0 and K_NONE (what film_begin leaves) are empty. */
+K_CALL void k_say(K_GLOBAL uint *table, uint copies, uint words, const uint *said)
+{
+    const uint mark = k_mark(words, said);
     for (uint i = 0; i < copies; i++) {
         K_GLOBAL uint *to = table + 1 + ((mark + i) % copies) * (words + 1u);
         uint was = K_SWAP(to, 0u, mark);
@@ -199,6 +205,24 @@ K_CALL void k_say(K_GLOBAL uint *table, uint copies, uint words, const uint *sai
     }
     if (K_SWAP(table, 0u, 1u) == K_NONE)
         (void)K_SWAP(table, K_NONE, 1u);
+}
+
+/* Where in the scene's words the host's reply to a question stands, 0 for none: `count` words that
+ * table `table` would keep. Word 1 is how many slots there are, a power of two or 0, and word 2
+ * where they begin. A slot is where an entry begins, or 0: the table, the question's words, whether
+ * the host has something to say of it, the reply. */
+K_CALL uint k_reply(K_GLOBAL const uint *words, uint table, uint count, const uint *said)
+{
+    const uint slots = words[1], first = words[2], mark = k_mark(count, said);
+    for (uint i = 0; i < slots; i++) {
+        const uint at = words[first + ((mark + i) & (slots - 1u))];
+        uint same = at != 0u && words[at] == table;
+        for (uint k = 0; same && k < count; k++)
+            same = words[at + 1u + k] == said[k];
+        if (same || at == 0u)
+            return same ? at + 2u + count : 0u;
+    }
+    return 0u;
 }
 
 /* ---- driven inputs -------------------------------------------------------------------------- */

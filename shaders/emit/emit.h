@@ -173,8 +173,11 @@ uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i);
 uint32_t emit_host_number(struct emit *e, const struct ir_inst *i);
 /* Does it print or report? */
 bool emit_is_message(const struct ir_inst *i);
+/* Which operands a message's words hold: all, or strings, which are all that its text is made of. */
+enum emit_words { EMIT_ALL, EMIT_NAMES };
 /* Of a surface: gives it a table. */
-struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst *i);
+struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst *i,
+                                           enum emit_words which);
 /* Writes an argument that is a place to to[at ...]; where the next one goes. */
 uint32_t emit_message_row(struct emit *e, const struct ir_inst *i, const struct ir_arg *a,
                           const char *to, uint32_t at);
@@ -214,6 +217,19 @@ extern const char *const emit_functions_of_one[BI_COUNT];
 bool emit_grid_call(struct emit *e, const struct ir_inst *i);
 /* The call is made by the host, which the point stops for; false when it cannot be. */
 bool emit_ask(struct emit *e, const struct ir_inst *i);
+/* Can a device ask its host to make the call? Closures live as long as a point's stretch, and the
+ * state of messages is the device's. */
+bool emit_can_ask(const struct emit *e, const struct ir_inst *i);
+/* How long the reply to call `number` is, which its row keeps; statements that take it from
+ * `words`, from `reply` on, or leave zeros where that is 0. */
+uint32_t emit_reply_words(const struct emit *e, const struct ir_inst *i, uint32_t number);
+void emit_reply_take(struct emit *e, const struct ir_inst *i, const char *words, const char *reply);
+/* emit_surface.c: the same at a hit, which has the reply from the launch before, or 0. */
+bool emit_question(struct emit *e, const struct ir_inst *i);
+/* Names of spaces that are constants and known, at a hit: nothing to report. */
+bool emit_spaces_are_known(const struct emit *e, const struct ir_inst *i);
+/* A colour transformation whose spaces are constants and one of which is unknown. */
+bool emit_is_lost_colour(const struct emit *e, const struct ir_inst *i);
 /* Does a call of the block make strings? */
 bool emit_makes_strings(const struct ir_layer *l, const struct ir_block *b);
 bool emit_is_grid(const struct emit *e);

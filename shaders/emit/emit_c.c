@@ -750,7 +750,11 @@ uint32_t emit_host_number(struct emit *e, const struct ir_inst *i)
         emit_grow(e, o->hosts, o->host_count, &e->hosts_cap, sizeof *list);
     o->hosts = list;
     list[o->host_count] =
-        (struct asl_emitted_host){.inst = i, .layer = e->layer_index, .operands = i->operand_count};
+        (struct asl_emitted_host){.inst = i,
+                                  .at = i->at,
+                                  .name = emit_call_name(i),
+                                  .layer = e->layer_index,
+                                  .operands = i->operand_count};
     return (uint32_t)o->host_count++;
 }
 
@@ -792,15 +796,16 @@ uint32_t emit_message_row(struct emit *e, const struct ir_inst *i, const struct 
     return at;
 }
 
-struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst *i)
+struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst *i,
+                                           enum emit_words which)
 {
-    enum { COPIES = 64, COPIES_LONG = 4, LONG = 256 };
+    enum { COPIES = 64, COPIES_NAMES = 8, COPIES_LONG = 4, LONG = 256 };
     uint32_t number = emit_host_number(e, i), rows = 0;
     struct asl_emitted_host *h = (struct asl_emitted_host *)e->out->hosts + number;
     for (uint32_t k = 0; i->op == IR_CALL && k < i->u.call->arg_count; k++)
         rows += row_words(&i->u.call->args[k]);
     h->words = 1 + i->operand_count + rows;
-    h->copies = h->words < LONG ? COPIES : COPIES_LONG;
+    h->copies = h->words >= LONG ? COPIES_LONG : which == EMIT_ALL ? COPIES : COPIES_NAMES;
     h->table = e->out->message_words;
     e->out->message_words += 1 + h->copies * (size_t)(1 + h->words);
     return *h;
@@ -862,7 +867,8 @@ static void host_places(struct emit *e, const struct ir_inst *i, const struct ir
 static void host(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
-    if (!e->opt->host && (deferred(e, i) || emit_spectrum(e, i) || emit_ask(e, i)))
+    if (!e->opt->host &&
+        (deferred(e, i) || emit_spectrum(e, i) || emit_ask(e, i) || emit_question(e, i)))
         return;
     if (!e->opt->host)
         emit_fail(e, STATUS_UNSUPPORTED, i->at, "%s() cannot run on this device%s",

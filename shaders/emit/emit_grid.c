@@ -526,11 +526,10 @@ bool emit_makes_strings(const struct ir_layer *l, const struct ir_block *b)
     return false;
 }
 
-/* Closures live as long as a point's stretch, and the state of messages is the device's. */
-static bool can_ask(const struct emit *e, const struct ir_inst *i)
+bool emit_can_ask(const struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
-    if (!emit_is_grid(e) || !c || c->callee == BI_SETMESSAGE || c->callee == BI_GETMESSAGE)
+    if (e->opt->host || !c || c->callee == BI_SETMESSAGE || c->callee == BI_GETMESSAGE)
         return false;
     for (uint32_t k = 0; k < i->operand_count; k++)
         if (e->layer->types[i->operands[k]] == IR_C)
@@ -544,42 +543,54 @@ static bool can_ask(const struct emit *e, const struct ir_inst *i)
     return true;
 }
 
-bool emit_ask(struct emit *e, const struct ir_inst *i)
+uint32_t emit_reply_words(const struct emit *e, const struct ir_inst *i, uint32_t number)
 {
-    if (!can_ask(e, i))
-        return false;
     const struct ir_call *c = i->u.call;
-    uint32_t at = i->result_count;
+    uint32_t n = i->result_count;
     for (uint32_t k = 0; k < c->arg_count; k++)
         if (c->args[k].is_place && c->args[k].written)
-            at += c->args[k].n * (c->args[k].derivs ? 3 : 1);
-    const uint32_t number = emit_host_number(e, i);
-    ((struct asl_emitted_host *)e->out->hosts)[number].reply = at;
-    e->asks = true;
-    const char *reply = emit_text(e, "reply_%u", e->name_count++);
-    EMIT("const uint %s = a_reply(s, %uu);\nif (!%s) {\n", reply, at, reply);
-    emit_record_as(e, i, number | ASL_ASKED);
-    EMIT("a_wait(s);\n} else {\n");
-    emit_record_as(e, i, number); /* what there is to say, in its place */
-    at = i->result_count;
+            n += c->args[k].n * (c->args[k].derivs ? 3 : 1);
+    ((struct asl_emitted_host *)e->out->hosts)[number].reply = n;
+    return n;
+}
+
+void emit_reply_take(struct emit *e, const struct ir_inst *i, const char *words, const char *reply)
+{
+    const struct ir_call *c = i->u.call;
+    uint32_t at = i->result_count;
+    EMIT("if (%s) {\n", reply);
     for (uint32_t k = 0; k < c->arg_count; k++) {
         const struct ir_arg *a = &c->args[k];
         for (uint32_t d = 0; a->is_place && a->written && d < (a->derivs ? 3u : 1u); d++) {
             bool dynamic;
             const char *slot = emit_slot(e, i, &a->at, d * a->row, &dynamic);
-            EMIT("for (int k = 0; k < %u; k++) a_put%s(&%s[%s + k], 0, s->args[%s + %uu + "
-                 "(uint)k]);\n",
+            EMIT("for (int k = 0; k < %u; k++) a_put%s(&%s[%s + k], 0, %s[%s + %uu + (uint)k]);\n",
                  a->n, emit_cell_is_int(e, a->at.cell) ? "i" : "", emit_cell(e, a->at.cell), slot,
-                 reply, at);
+                 words, reply, at);
             at += a->n;
         }
     }
     EMIT("}\n");
     for (uint32_t k = 0; k < i->result_count; k++)
         emit_set(e, i->result + k,
-                 e->kinds[i->result + k] == EMIT_FLOAT ? "%s ? K_AS_FLOAT(s->args[%s + %uu]) : 0.0f"
-                                                       : "%s ? (int)s->args[%s + %uu] : 0",
-                 reply, reply, k);
+                 e->kinds[i->result + k] == EMIT_FLOAT ? "%s ? K_AS_FLOAT(%s[%s + %uu]) : 0.0f"
+                                                       : "%s ? (int)%s[%s + %uu] : 0",
+                 reply, words, reply, k);
+}
+
+bool emit_ask(struct emit *e, const struct ir_inst *i)
+{
+    if (!emit_is_grid(e) || !emit_can_ask(e, i))
+        return false;
+    const uint32_t number = emit_host_number(e, i), words = emit_reply_words(e, i, number);
+    const char *reply = emit_text(e, "reply_%u", e->name_count++);
+    e->asks = true;
+    EMIT("const uint %s = a_reply(s, %uu);\nif (!%s) {\n", reply, words, reply);
+    emit_record_as(e, i, number | ASL_ASKED);
+    EMIT("a_wait(s);\n} else {\n");
+    emit_record_as(e, i, number); /* what there is to say, in its place */
+    EMIT("}\n");
+    emit_reply_take(e, i, "s->args", reply);
     return true;
 }
 

@@ -358,6 +358,7 @@ void asl_host_ask(struct asl_host *h, const struct asl_globals *g, uint32_t call
     memcpy(h->asked, words, i->operand_count * sizeof *words);
     memcpy(row, words + i->operand_count, rows * sizeof *words);
     struct silence s = silence_begin(&h->cx);
+    h->cx.speaker = NULL;
     asl_host_call(h, 0, g, call, h->asked, row);
     silence_end(&h->cx, s);
     strings_keep(h);
@@ -393,6 +394,8 @@ void asl_host_row(struct asl_host *h, const struct asl_globals *g, uint32_t *wor
         at[0] = io[0];
     }
 }
+
+bool asl_host_spoke(const struct asl_host *h) { return h->cx.speaker != NULL; }
 
 bool asl_host_failed(const struct asl_host *h, size_t *point, struct error *err)
 {

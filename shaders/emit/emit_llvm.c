@@ -1024,17 +1024,66 @@ static void host_rows(struct llvm *l, const struct ir_inst *i, const char *io, u
     }
 }
 
-void ll_surface_message(struct llvm *l, const struct ir_inst *i)
+/* The words of a message, as words_of has them (emit_surface.c). */
+static const char *said(struct llvm *l, const struct ir_inst *i, uint32_t words,
+                        enum emit_words which)
 {
-    const struct asl_emitted_host h = emit_message_table(&l->e, i);
-    const char *said = ll_slot(l, "i32", h.words);
-    for (uint32_t k = 0; k < i->operand_count; k++)
-        ll_store(l, "i32", ll_int(l, i->operands[k]), ll_row_at(l, said, 1 + k));
-    if (i->op == IR_CALL)
-        host_rows(l, i, said, 1 + i->operand_count, false);
+    const char *to = ll_slot(l, "i32", words);
+    for (uint32_t k = 0; k < i->operand_count; k++) {
+        const bool kept = which == EMIT_ALL || l->e.layer->types[i->operands[k]] == IR_S;
+        ll_store(l, "i32", kept ? ll_int(l, i->operands[k]) : "0", ll_row_at(l, to, 1 + k));
+    }
+    for (uint32_t k = 1 + i->operand_count; which == EMIT_NAMES && k < words; k++)
+        ll_store(l, "i32", "0", ll_row_at(l, to, k));
+    if (i->op == IR_CALL && which == EMIT_ALL)
+        host_rows(l, i, to, 1 + i->operand_count, false);
+    return to;
+}
+
+/* A word of the scene's, where the reply has come; else 0. */
+static const char *reply_word(struct llvm *l, const char *reply, uint32_t k)
+{
+    ll_declare(l, "i32", "al_reply_word", "ptr, i32, i32");
+    return ll_let(l, "call i32 @al_reply_word(ptr %%run, i32 %s, i32 %u)", reply, k);
+}
+
+/* emit_question of emit_surface.c. */
+static bool surface_question(struct llvm *l, const struct ir_inst *i)
+{
+    if (!emit_can_ask(&l->e, i))
+        return false;
+    const struct ir_call *c = i->u.call;
+    const uint32_t number = (uint32_t)l->e.out->host_count;
+    const struct asl_emitted_host h = emit_message_table(&l->e, i, EMIT_ALL);
+    const char *words = said(l, i, h.words, EMIT_ALL);
+    (void)emit_reply_words(&l->e, i, number);
+    ll_declare(l, "i32", "al_ask", "ptr, i32, i32, i32, i32, ptr");
+    const char *reply =
+        ll_let(l, "call i32 @al_ask(ptr %%run, i32 %zu, i32 %zu, i32 %u, i32 %u, ptr %s)", h.table,
+               l->e.opt->first_message + h.table, h.copies, h.words, words);
+    for (uint32_t k = 0; k < i->result_count; k++)
+        set_bits(l, i->result + k, reply_word(l, reply, k));
+    unsigned yes = ll_fresh_label(l), no = ll_fresh_label(l);
+    ll_branch(l, ll_let(l, "icmp ne i32 %s, 0", reply), yes, no);
+    ll_label(l, yes);
+    for (uint32_t k = 0, at = i->result_count; k < c->arg_count; k++) {
+        const struct ir_arg *a = &c->args[k];
+        for (uint32_t d = 0; a->is_place && a->written && d < (a->derivs ? 3u : 1u); d++)
+            for (uint32_t j = 0; j < a->n; j++, at++)
+                ll_cell_store(l, i, &a->at, d * a->row + j, "i32", reply_word(l, reply, at));
+    }
+    ll_jump(l, no);
+    ll_label(l, no);
+    return true;
+}
+
+void ll_surface_message(struct llvm *l, const struct ir_inst *i, enum emit_words which)
+{
+    const struct asl_emitted_host h = emit_message_table(&l->e, i, which);
+    const char *words = said(l, i, h.words, which);
     ll_declare(l, "void", "al_say", "ptr, i32, i32, i32, ptr");
     L("call void @al_say(ptr %%run, i32 %zu, i32 %u, i32 %u, ptr %s)\n",
-      l->e.opt->first_message + h.table, h.copies, h.words, said);
+      l->e.opt->first_message + h.table, h.copies, h.words, words);
 }
 
 static void host(struct llvm *l, const struct ir_inst *i)
@@ -1070,7 +1119,7 @@ static void index_(struct llvm *l, const struct ir_inst *i)
     if (surface(l)) {
         ll_branch(l, ll_let(l, "icmp ne i32 %s, %s", v, a), yes, no);
         ll_label(l, yes);
-        ll_surface_message(l, i);
+        ll_surface_message(l, i, EMIT_ALL);
         ll_jump(l, no);
         ll_label(l, no);
         return;
@@ -1270,7 +1319,7 @@ static void inst(struct llvm *l, const struct ir_inst *i)
         break;
     }
     if (operation(l, i) || operation_of_one(l, i) || (i->op == IR_CALL && device_call(l, i)) ||
-        (surface(l) && ll_surface_inst(l, i)))
+        (surface(l) && (ll_surface_inst(l, i) || surface_question(l, i))))
         return;
     if (surface(l))
         emit_fail(&l->e, STATUS_UNSUPPORTED, i->at, "%s() cannot run on this device",

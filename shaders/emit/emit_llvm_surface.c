@@ -430,6 +430,14 @@ static bool image(struct llvm *l, const struct ir_inst *i)
                 set_zero(l, i, d * n + k);
         }
     const struct ir_arg *message = emit_image_message(c);
+    if (!message) {
+        unsigned none = ll_fresh_label(l), go = ll_fresh_label(l);
+        ll_branch(l, image_is_there(l, word), go, none);
+        ll_label(l, none);
+        ll_surface_message(l, i, EMIT_NAMES);
+        ll_jump(l, go);
+        ll_label(l, go);
+    }
     if (message)
         ll_cell_store(l, i, &message->at, 0, "i32",
                       ll_let(l, "select i1 %s, i32 %u, i32 %u", image_is_there(l, word),
@@ -487,15 +495,19 @@ static bool userdata(struct llvm *l, const struct ir_inst *i)
     return true;
 }
 
-static bool space(struct llvm *l, const struct ir_inst *i)
+/* A value that is its own result: of spaces, which are common, and where there is no such colour. */
+static bool stays(struct llvm *l, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
     const struct ll_args x = {l, i, c};
-    if (!emit_is_space_change(c))
+    const bool lost = emit_is_lost_colour(&l->e, i);
+    if (!lost && !emit_is_space_change(c))
         return false;
     uint32_t last = c->arg_count - 1, n = c->args[last].n;
     for (uint32_t k = 0; k < i->result_count; k++)
         ll_set(l, i->result + k, ll_part(&x, last, k % n, k / n));
+    if (lost || !emit_spaces_are_known(&l->e, i))
+        ll_surface_message(l, i, EMIT_NAMES);
     return true;
 }
 
@@ -506,6 +518,8 @@ static bool matrix_between(struct llvm *l, const struct ir_inst *i)
     bool known;
     if (!emit_is_matrix_between(&l->e, i, &known))
         return false;
+    if (!known)
+        ll_surface_message(l, i, EMIT_NAMES);
     if (c->callee == IRC_CONSTRUCT2) {
         for (uint32_t k = 0; k < i->result_count; k++)
             ll_set(l, i->result + k, k < 16 && k % 5 == 0 ? "1.0" : "0.0");
@@ -541,7 +555,7 @@ static bool spectrum(struct llvm *l, const struct ir_inst *i)
 static bool heard(struct llvm *l, const struct ir_inst *i)
 {
     if (emit_is_message(i))
-        ll_surface_message(l, i);
+        ll_surface_message(l, i, EMIT_ALL);
     else if (i->u.call->callee == BI_GETATTRIBUTE)
         set_zero(l, i, 0);
     else
@@ -555,6 +569,6 @@ bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)
         return true;
     if (i->op != IR_CALL)
         return userdata(l, i);
-    return image(l, i) || image_facts(l, i) || spectrum(l, i) || space(l, i) ||
+    return image(l, i) || image_facts(l, i) || spectrum(l, i) || stays(l, i) ||
            matrix_between(l, i) || heard(l, i);
 }

@@ -52,20 +52,72 @@ bool emit_is_space_change(const struct ir_call *c)
     return !c->args[c->arg_count - 1].is_place;
 }
 
-static bool space(struct emit *e, const struct ir_inst *i)
+static void say(struct emit *e, const struct ir_inst *i, enum emit_words which);
+
+/* A value that is its own result; names that may be none are said. */
+static void stays(struct emit *e, const struct ir_inst *i, bool known)
 {
-    const struct ir_call *c = i->u.call;
-    if (!emit_is_space_change(c))
-        return false;
-    uint32_t last = c->arg_count - 1, n = c->args[last].n;
+    uint32_t last = i->u.call->arg_count - 1, n = i->u.call->args[last].n;
     for (uint32_t k = 0; k < i->result_count; k++)
         emit_set(e, i->result + k, "%s", emit_part(e, i, last, k % n, k / n));
+    if (!known)
+        say(e, i, EMIT_NAMES);
+}
+
+static bool space(struct emit *e, const struct ir_inst *i)
+{
+    if (!emit_is_space_change(i->u.call))
+        return false;
+    stays(e, i, emit_spaces_are_known(e, i));
+    return true;
+}
+
+bool emit_is_lost_colour(const struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    bool lost = false;
+    if (c->callee != BI_TRANSFORMC &&
+        (c->callee != IRC_CONSTRUCT || c->type.base != ASL_COLOR))
+        return false;
+    for (uint32_t k = 0; k + 1 < c->arg_count; k++) {
+        const char *name = emit_constant_string(e, i->operands[c->args[k].first]);
+        if (!name)
+            return false;
+        lost = lost || emit_colour_space(name) < 0;
+    }
+    return lost && !c->args[c->arg_count - 1].is_place;
+}
+
+static bool lost_colour(struct emit *e, const struct ir_inst *i)
+{
+    if (!emit_is_lost_colour(e, i))
+        return false;
+    stays(e, i, false);
+    return true;
+}
+
+static const char *const spaces[] = {"common", "world", "object", "shader"};
+
+static bool is_space(const char *name)
+{
+    for (size_t k = 0; name && k < sizeof spaces / sizeof *spaces; k++)
+        if (strcmp(name, spaces[k]) == 0)
+            return true;
+    return false;
+}
+
+bool emit_spaces_are_known(const struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    for (uint32_t k = 0; k < c->arg_count; k++)
+        if (!c->args[k].is_place && c->args[k].type.base == ASL_STRING &&
+            !is_space(emit_constant_string(e, i->operands[c->args[k].first])))
+            return false;
     return true;
 }
 
 bool emit_is_matrix_between(const struct emit *e, const struct ir_inst *i, bool *known)
 {
-    static const char *const spaces[] = {"common", "world", "object", "shader"};
     const struct ir_call *c = i->u.call;
     uint32_t names = c->callee == IRC_CONSTRUCT2 ? 2 : c->arg_count - 1;
     if (c->callee != IRC_CONSTRUCT2 && c->callee != BI_GETMATRIX)
@@ -73,12 +125,9 @@ bool emit_is_matrix_between(const struct emit *e, const struct ir_inst *i, bool 
     *known = true;
     for (uint32_t k = 0; k < names; k++) {
         const char *name = emit_constant_string(e, i->operands[c->args[k].first]);
-        bool found = false;
-        for (size_t x = 0; name && x < sizeof spaces / sizeof *spaces; x++)
-            found = found || strcmp(name, spaces[x]) == 0;
         if (!name)
             return false;
-        *known = *known && found;
+        *known = *known && is_space(name);
     }
     return true;
 }
@@ -90,6 +139,8 @@ static bool matrix_between(struct emit *e, const struct ir_inst *i)
     bool known;
     if (!emit_is_matrix_between(e, i, &known))
         return false;
+    if (!known)
+        say(e, i, EMIT_NAMES);
     if (c->callee == IRC_CONSTRUCT2) {
         for (uint32_t k = 0; k < i->result_count; k++)
             emit_set(e, i->result + k, "A_F(%d.0f)", k < 16 && k % 5 == 0);
@@ -335,9 +386,12 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
                 set_zero(e, i, d * n + k);
         }
     const struct ir_arg *message = emit_image_message(c);
-    if (!message && emit_is_grid(e)) { /* a scene's images are missed when it is read */
+    if (!message) {
         EMIT("if (%s == 0u)\n", word);
-        emit_record(e, i);
+        if (emit_is_grid(e))
+            emit_record(e, i);
+        else
+            say(e, i, EMIT_NAMES);
     }
     if (message)
         emit_store(e, i, &message->at, 0, EMIT_INT,
@@ -457,24 +511,57 @@ bool emit_spectrum(struct emit *e, const struct ir_inst *i)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* The scene's host knows what stands at the table (asl_emitted_host). */
-static void say(struct emit *e, const struct ir_inst *i)
+/* `said`: the words of a message (asl_emitted_host). */
+static void words_of(struct emit *e, const struct ir_inst *i, uint32_t count, enum emit_words which)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
-    const struct asl_emitted_host h = emit_message_table(e, i);
     uint32_t at = 1 + i->operand_count;
-    EMIT("if (s->messages) { uint said[%u];\nsaid[0] = (uint)(s->args - s->words);\n", h.words);
+    EMIT("uint said[%u];\nsaid[0] = (uint)(s->args - s->words);\n", count);
     for (uint32_t k = 0; k < i->operand_count; k++)
-        EMIT("said[%u] = (uint)%s;\n", 1 + k, emit_bits(e, i->operands[k]));
-    for (uint32_t k = 0; c && k < c->arg_count; k++)
+        EMIT("said[%u] = (uint)%s;\n", 1 + k,
+             which == EMIT_ALL || e->layer->types[i->operands[k]] == IR_S
+                 ? emit_bits(e, i->operands[k])
+                 : "0");
+    if (which == EMIT_NAMES && at < count)
+        EMIT("for (uint k = %uu; k < %uu; k++) said[k] = 0u;\n", at, count);
+    for (uint32_t k = 0; c && which == EMIT_ALL && k < c->arg_count; k++)
         at = emit_message_row(e, i, &c->args[k], "said", at);
+}
+
+/* The scene's host knows what stands at the table (asl_emitted_host). */
+static void say(struct emit *e, const struct ir_inst *i, enum emit_words which)
+{
+    const struct asl_emitted_host h = emit_message_table(e, i, which);
+    EMIT("if (s->messages) { ");
+    words_of(e, i, h.words, which);
     EMIT("k_say(s->messages + %zuu, %uu, %uu, said); }\n", h.table, h.copies, h.words);
+}
+
+/* What the host has replied to these words, or it finds them in the table behind the film and the
+ * picture is made again: this hit is none, and has nothing more to say. */
+bool emit_question(struct emit *e, const struct ir_inst *i)
+{
+    if (!e->opt->surface || !emit_can_ask(e, i))
+        return false;
+    const uint32_t number = (uint32_t)e->out->host_count;
+    const struct asl_emitted_host h = emit_message_table(e, i, EMIT_ALL);
+    const char *reply = emit_text(e, "reply_%u", e->name_count++);
+    (void)emit_reply_words(e, i, number);
+    EMIT("uint %s;\n{ ", reply);
+    words_of(e, i, h.words, EMIT_ALL);
+    EMIT("%s = k_reply(s->words, %zuu, %uu, said);\n"
+         "if (s->messages && (%s == 0u || s->words[%s - 1u] != 0u)) "
+         "k_say(s->messages + %zuu, %uu, %uu, said); }\n"
+         "if (%s == 0u) { s->messages = (K_GLOBAL uint *)0; s->budget = 0u; }\n",
+         reply, h.table, h.words, reply, reply, h.table, h.copies, h.words, reply);
+    emit_reply_take(e, i, "s->words", reply);
+    return true;
 }
 
 static bool heard(struct emit *e, const struct ir_inst *i)
 {
     if (emit_is_message(i))
-        say(e, i);
+        say(e, i, EMIT_ALL);
     else if (i->u.call->callee == BI_GETATTRIBUTE) /* a scene has none */
         set_zero(e, i, 0);
     else
@@ -488,11 +575,11 @@ bool emit_surface_call(struct emit *e, const struct ir_inst *i)
         const char *a = emit_int(e, i->operands[0]);
         emit_set(e, i->result, "a_clamp_index(%s, %u)", a, i->u.index.limit);
         EMIT("if (v%u != %s)\n", i->result, a);
-        say(e, i);
+        say(e, i, EMIT_ALL);
         return true;
     }
     if (i->op != IR_CALL)
         return userdata(e, i);
     return emit_image(e, i) || emit_image_answer(e, i) || emit_spectrum(e, i) || space(e, i) ||
-           matrix_between(e, i) || heard(e, i);
+           lost_colour(e, i) || matrix_between(e, i) || heard(e, i);
 }

@@ -464,8 +464,8 @@ struct asl_emit_options {
     bool wide;    /* for rows of A_WIDTH points (vectors of gcc and clang), else for one point */
     bool host;    /* native code: what the library lacks is asked of the host (asl_host_call). Else
                      such calls fail as UNSUPPORTED, with their place */
-    bool surface; /* for a hit in a renderer's kernel: one point, no host. What is printed or
-                     reported goes to tables, geometry data are u and v; closures are numbers of
+    bool surface; /* for a hit in a renderer's kernel: one point. What is printed, reported or
+                     asked of the host goes to tables, geometry data are u and v; closures are numbers of
                      nodes, which a_lobes takes apart (emit_closure.c); images and the argument area
                      stand in one array of words */
     const char *suffix; /* of names at file scope, so that one text can hold several groups; NULL:
@@ -482,10 +482,13 @@ struct asl_emit_options {
 
 struct asl_emitted_host { /* one call of the host */
     const struct ir_inst *inst;
+    struct src_pos at;
+    const char *name;       /* of the function, or the operation */
     size_t layer, operands; /* words of io that it reads */
     uint32_t reply;         /* words of asl_host_ask's answer, of calls that devices ask for */
     /* Of surfaces: a table of k_say (device/surface/shade.h), which begins at that word of the
-     * group's. A message is the word where its argument area begins, io, then rows. */
+     * group's. A message is the word where its argument area begins, io, then rows. With a reply:
+     * a question, which the picture is made again for until it is answered (k_reply). */
     size_t table;
     uint32_t copies, words;
 };
@@ -580,6 +583,8 @@ void asl_host_row(struct asl_host *h, const struct asl_globals *g, uint32_t *wor
  * in it stay. Afterwards asl_host_failed knows whether it could be made. */
 void asl_host_ask(struct asl_host *h, const struct asl_globals *g, uint32_t call,
                   const uint32_t *words, size_t count, uint32_t *reply);
+/* Would the last asl_host_ask have printed or reported anything? */
+bool asl_host_spoke(const struct asl_host *h);
 /* A new stretch: strings and closures of the one before are gone. */
 void asl_host_begin(struct asl_host *h);
 /* Call `call` of asl_emitted.hosts at point `point` of the stretch. io: operands, then results;
