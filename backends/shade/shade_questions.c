@@ -108,7 +108,7 @@ static enum status answer(struct shade_scene *x, struct shade_scene_voice *v, ui
         return error_set(err, STATUS_LIMIT, q->at,
                          "the scene's shaders ask more than %d different questions of the host, as "
                          "%s() does here: its arguments may not differ from hit to hit",
-                         REPLIES_MAX, q->name);
+                         REPLIES_MAX, q->callee);
     enum status st = shade_scene_host(x, v, err);
     if (st == STATUS_OK)
         st = entry_take(&x->replies, words, &at, err);

@@ -491,9 +491,10 @@ enum status shade_scene_host(const struct shade_scene *x, struct shade_scene_voi
     return v->host ? STATUS_OK : asl_host_new(v->code, &v->emitted, &o, &v->host, err);
 }
 
-/* One statement's table. io: room for its words and for results, which nobody reads. */
+/* One statement's table. io: room for the words of any call, `most`, and for results, which nobody
+ * reads. */
 static void table_read(const struct shade_scene *x, const struct shade_scene_voice *v,
-                       size_t number, const uint32_t *table, uint32_t *io)
+                       size_t number, const uint32_t *table, uint32_t *io, size_t most)
 {
     static const struct asl_globals none;
     const struct asl_emitted_host *h = &v->emitted.hosts[number];
@@ -501,8 +502,14 @@ static void table_read(const struct shade_scene *x, const struct shade_scene_voi
         const uint32_t *entry = table + 1 + k * (1 + (size_t)h->words);
         if (entry[0] == 0 || entry[0] == UINT32_MAX || entry[1] != x->materials[v->material].args)
             continue;
-        memcpy(io, entry + 2, (h->words - 1) * sizeof *io);
         asl_host_begin(v->host);
+        if (h->follows && entry[h->words]) {
+            const uint32_t first = entry[h->words] - 1;
+            memset(io, 0, most * sizeof *io);
+            io[v->emitted.hosts[first].name] = entry[2 + h->name];
+            asl_host_call(v->host, 0, &none, first, io, io + v->emitted.hosts[first].operands);
+        }
+        memcpy(io, entry + 2, (h->words - 1) * sizeof *io);
         asl_host_call(v->host, 0, &none, (uint32_t)number, io, io + h->operands);
     }
     v->hears->said->more = v->hears->said->more || table[0] == 1;
@@ -523,7 +530,7 @@ static enum status voice_hear(const struct shade_scene *x, struct shade_scene_vo
         v->hears->said = out;
     for (size_t i = 0; i < v->emitted.host_count && st == STATUS_OK; i++)
         if (v->emitted.hosts[i].copies)
-            table_read(x, v, i, tables + v->emitted.hosts[i].table, io);
+            table_read(x, v, i, tables + v->emitted.hosts[i].table, io, most);
     free(io);
     return st;
 }

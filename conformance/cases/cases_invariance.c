@@ -504,8 +504,8 @@ static enum status invariance_bake(struct run_context *c, struct error *err)
                            "parameters of shaders baked in keep the bits of those that are read");
 }
 
-/* Every kind of message, formats and arguments of every type, an index out of range; one group in
- * two materials. */
+/* Every kind of message, formats and arguments of every type, an index out of range, what there is
+ * none of (an image, spaces), what is asked of the host; one group in two materials. */
 static const char talking[] =
     "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], \"fov\": 20},"
     "\"film\": {\"width\": 16, \"height\": 16}, \"environment\": {\"radiance\": 0.5}, "
@@ -525,6 +525,14 @@ static const char talker[] =
     "c);\\n"
     "  fprintf(\\\"x.log\\\", \\\"filed\\\");\\n"
     "  for (int i = 0; i < 3; i++) warning(\\\"turn %d\\\", i);\\n"
+    "  c = texture(\\\"none.png\\\", u, v) + texture(\\\"none.png\\\", u, v, \\\"missingcolor\\\", c);\\n"
+    "  c = transformc(\\\"none\\\", c) + color(transform(\\\"nowhere\\\", P));\\n"
+    "  string made = format(\\\"%s%d%d\\\", names[high], k, int(4 * u)), doc = \\\"<a><b/><b/></a>\\\";\\n"
+    "  int r[2], at = regex_search(made, r, \\\"[0-9]+\\\") ? stoi(substr(made, r[0])) : -1;\\n"
+    "  int node = dict_find(doc, \\\"//b\\\"), n = 0;\\n"
+    "  while (node > 0) { n++; node = dict_next(node); }\\n"
+    "  if (high && regex_match(made, \\\"(\\\")) n = 0;\\n"
+    "  warning(\\\"%s ends with %d of %d\\\", made, at, n);\\n"
     "  Ci = a[k + 1] * 0.1 * diffuse(N);\\n"
     "}\"";
 

@@ -41,7 +41,7 @@ struct emit {
     bool makes_strings;       /* calls make while points run */
     bool asks;                /* and calls are asked of the host then */
     unsigned name_count;      /* of emit_by_string */
-    struct emit_message *messages; /* emit_grid.c: calls of setmessage() and getmessage() */
+    struct emit_message *messages; /* emit_messages.c */
     uint32_t message_count;
     const char *suffix;  /* never NULL */
     unsigned loop_depth; /* loops around what is being written (surfaces) */
@@ -233,8 +233,6 @@ bool emit_is_lost_colour(const struct emit *e, const struct ir_inst *i);
 /* Does a call of the block make strings? */
 bool emit_makes_strings(const struct ir_layer *l, const struct ir_block *b);
 bool emit_is_grid(const struct emit *e);
-/* Numbers the messages of all layers. */
-void emit_messages_begin(struct emit *e);
 /* An int expression: the number of the string that v is, which for grids may be known at run time
  * alone; `otherwise` that of all strings that are not the program's. Elsewhere v must be constant.
  */
@@ -249,6 +247,27 @@ void emit_record(struct emit *e, const struct ir_inst *i);
 void emit_record_as(struct emit *e, const struct ir_inst *i, uint32_t call);
 /* Room for one more in a list of the arena: the list, or a longer copy. */
 void *emit_grow(struct emit *e, const void *old, size_t count, size_t *cap, size_t size);
+
+/* emit_messages.c: messages between layers, on devices. */
+struct emit_message {
+    const struct ir_inst *inst;
+    const char *name;
+    uint32_t layer, host, number; /* number: of the name, the first message that has it */
+    uint32_t row;                 /* LLVM: of the state, the value behind it */
+};
+void emit_messages_begin(struct emit *e);   /* numbers those of all layers */
+void emit_messages_declare(struct emit *e); /* fields of the state */
+uint32_t emit_message_words(const struct emit *e, uint32_t number); /* of the longest value */
+const struct ir_arg *emit_message_value(const struct emit_message *m);
+bool emit_message_sets(const struct emit_message *m);
+/* Is it an error to read at m what `by` set, or asked for in vain? */
+bool emit_message_is_error(const struct emit_message *m, const struct emit_message *by);
+const struct emit_message *emit_message_of(const struct emit *e, const struct ir_inst *i);
+/* False when it is no such call. */
+bool emit_message(struct emit *e, const struct ir_inst *i);
+/* emit_surface.c: a statement that keeps what the call has to say; last: its last word, of
+ * messages, or NULL. */
+void emit_say(struct emit *e, const struct ir_inst *i, enum emit_words which, const char *last);
 
 /* emit_call.c: a call of what device/asl/ has; false when it has not. */
 bool emit_device_call(struct emit *e, const struct ir_inst *i);

@@ -752,7 +752,7 @@ uint32_t emit_host_number(struct emit *e, const struct ir_inst *i)
     list[o->host_count] =
         (struct asl_emitted_host){.inst = i,
                                   .at = i->at,
-                                  .name = emit_call_name(i),
+                                  .callee = emit_call_name(i),
                                   .layer = e->layer_index,
                                   .operands = i->operand_count};
     return (uint32_t)o->host_count++;
@@ -804,7 +804,11 @@ struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst 
     struct asl_emitted_host *h = (struct asl_emitted_host *)e->out->hosts + number;
     for (uint32_t k = 0; i->op == IR_CALL && k < i->u.call->arg_count; k++)
         rows += row_words(&i->u.call->args[k]);
-    h->words = 1 + i->operand_count + rows;
+    h->follows = i->op == IR_CALL && (i->u.call->callee == BI_SETMESSAGE ||
+                                      i->u.call->callee == BI_GETMESSAGE);
+    h->words = 1 + i->operand_count + rows + h->follows;
+    if (h->follows)
+        h->name = i->u.call->args[0].first;
     h->copies = h->words >= LONG ? COPIES_LONG : which == EMIT_ALL ? COPIES : COPIES_NAMES;
     h->table = e->out->message_words;
     e->out->message_words += 1 + h->copies * (size_t)(1 + h->words);
@@ -1128,8 +1132,9 @@ void emit_begin(struct emit *e)
         (void)emit_string_id(e, EMIT_PLAIN_TEXTURE);
         (void)emit_string_id(e, EMIT_NO_SUCH_IMAGE);
         e->program_strings = (uint32_t)e->out->string_count;
-        emit_messages_begin(e);
     }
+    if (!e->opt->host)
+        emit_messages_begin(e);
     e->pulls = pulls;
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
@@ -1296,6 +1301,7 @@ static void write_state(struct emit *e, struct text *t)
 static void write_all(struct emit *e, struct text *out)
 {
     emit_begin(e);
+    emit_messages_declare(e);
     for (uint32_t l = 0; l < e->code->layer_count; l++)
         layer(e, l); /* a layer is pulled by later ones only */
     struct text group = {0}, st = {0};

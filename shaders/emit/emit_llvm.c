@@ -1077,10 +1077,13 @@ static bool surface_question(struct llvm *l, const struct ir_inst *i)
     return true;
 }
 
-void ll_surface_message(struct llvm *l, const struct ir_inst *i, enum emit_words which)
+void ll_surface_message(struct llvm *l, const struct ir_inst *i, enum emit_words which,
+                        const char *last)
 {
     const struct asl_emitted_host h = emit_message_table(&l->e, i, which);
     const char *words = said(l, i, h.words, which);
+    if (last)
+        ll_store(l, "i32", last, ll_row_at(l, words, h.words - 1));
     ll_declare(l, "void", "al_say", "ptr, i32, i32, i32, ptr");
     L("call void @al_say(ptr %%run, i32 %zu, i32 %u, i32 %u, ptr %s)\n",
       l->e.opt->first_message + h.table, h.copies, h.words, words);
@@ -1119,7 +1122,7 @@ static void index_(struct llvm *l, const struct ir_inst *i)
     if (surface(l)) {
         ll_branch(l, ll_let(l, "icmp ne i32 %s, %s", v, a), yes, no);
         ll_label(l, yes);
-        ll_surface_message(l, i, EMIT_ALL);
+        ll_surface_message(l, i, EMIT_ALL, NULL);
         ll_jump(l, no);
         ll_label(l, no);
         return;
@@ -1509,6 +1512,7 @@ static void module_write(struct llvm *l, struct text *out)
             l->cell_at[c] = l->rows;
             l->rows += ir_cell_slots(&e->code->cells[c]);
         }
+    ll_messages_declare(l);
     for (uint32_t k = 0; k < e->code->layer_count; k++)
         (surface(l) ? layer_one : layer)(l, k, &functions);
     (surface(l) ? surface_write : shade_write)(l, &functions);

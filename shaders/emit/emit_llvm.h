@@ -63,7 +63,11 @@ void ll_surface_turn(struct llvm *l, uint32_t loop);
 const char *ll_surface_point(struct llvm *l, uint32_t w, const char *type);
 const char *ll_surface_argument(struct llvm *l, uint32_t k, const char *type);
 /* Keeps what a call prints or reports, or an index out of range (emit_llvm.c). */
-void ll_surface_message(struct llvm *l, const struct ir_inst *i, enum emit_words which);
+void ll_surface_message(struct llvm *l, const struct ir_inst *i, enum emit_words which,
+                        const char *last); /* as emit_say has it */
+/* emit_llvm_messages.c: rows of the state; messages between layers, false for other calls. */
+void ll_messages_declare(struct llvm *l);
+bool ll_message(struct llvm *l, const struct ir_inst *i);
 /* Closures, sums of them, images, geometry data, spaces and what has no effect; false for other
  * instructions. */
 bool ll_surface_inst(struct llvm *l, const struct ir_inst *i);

@@ -434,7 +434,7 @@ static bool image(struct llvm *l, const struct ir_inst *i)
         unsigned none = ll_fresh_label(l), go = ll_fresh_label(l);
         ll_branch(l, image_is_there(l, word), go, none);
         ll_label(l, none);
-        ll_surface_message(l, i, EMIT_NAMES);
+        ll_surface_message(l, i, EMIT_NAMES, NULL);
         ll_jump(l, go);
         ll_label(l, go);
     }
@@ -507,7 +507,7 @@ static bool stays(struct llvm *l, const struct ir_inst *i)
     for (uint32_t k = 0; k < i->result_count; k++)
         ll_set(l, i->result + k, ll_part(&x, last, k % n, k / n));
     if (lost || !emit_spaces_are_known(&l->e, i))
-        ll_surface_message(l, i, EMIT_NAMES);
+        ll_surface_message(l, i, EMIT_NAMES, NULL);
     return true;
 }
 
@@ -519,7 +519,7 @@ static bool matrix_between(struct llvm *l, const struct ir_inst *i)
     if (!emit_is_matrix_between(&l->e, i, &known))
         return false;
     if (!known)
-        ll_surface_message(l, i, EMIT_NAMES);
+        ll_surface_message(l, i, EMIT_NAMES, NULL);
     if (c->callee == IRC_CONSTRUCT2) {
         for (uint32_t k = 0; k < i->result_count; k++)
             ll_set(l, i->result + k, k < 16 && k % 5 == 0 ? "1.0" : "0.0");
@@ -555,7 +555,7 @@ static bool spectrum(struct llvm *l, const struct ir_inst *i)
 static bool heard(struct llvm *l, const struct ir_inst *i)
 {
     if (emit_is_message(i))
-        ll_surface_message(l, i, EMIT_ALL);
+        ll_surface_message(l, i, EMIT_ALL, NULL);
     else if (i->u.call->callee == BI_GETATTRIBUTE)
         set_zero(l, i, 0);
     else
@@ -570,5 +570,5 @@ bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)
     if (i->op != IR_CALL)
         return userdata(l, i);
     return image(l, i) || image_facts(l, i) || spectrum(l, i) || stays(l, i) ||
-           matrix_between(l, i) || heard(l, i);
+           matrix_between(l, i) || ll_message(l, i) || heard(l, i);
 }

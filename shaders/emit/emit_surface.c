@@ -52,8 +52,6 @@ bool emit_is_space_change(const struct ir_call *c)
     return !c->args[c->arg_count - 1].is_place;
 }
 
-static void say(struct emit *e, const struct ir_inst *i, enum emit_words which);
-
 /* A value that is its own result; names that may be none are said. */
 static void stays(struct emit *e, const struct ir_inst *i, bool known)
 {
@@ -61,7 +59,7 @@ static void stays(struct emit *e, const struct ir_inst *i, bool known)
     for (uint32_t k = 0; k < i->result_count; k++)
         emit_set(e, i->result + k, "%s", emit_part(e, i, last, k % n, k / n));
     if (!known)
-        say(e, i, EMIT_NAMES);
+        emit_say(e, i, EMIT_NAMES, NULL);
 }
 
 static bool space(struct emit *e, const struct ir_inst *i)
@@ -140,7 +138,7 @@ static bool matrix_between(struct emit *e, const struct ir_inst *i)
     if (!emit_is_matrix_between(e, i, &known))
         return false;
     if (!known)
-        say(e, i, EMIT_NAMES);
+        emit_say(e, i, EMIT_NAMES, NULL);
     if (c->callee == IRC_CONSTRUCT2) {
         for (uint32_t k = 0; k < i->result_count; k++)
             emit_set(e, i->result + k, "A_F(%d.0f)", k < 16 && k % 5 == 0);
@@ -391,7 +389,7 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
         if (emit_is_grid(e))
             emit_record(e, i);
         else
-            say(e, i, EMIT_NAMES);
+            emit_say(e, i, EMIT_NAMES, NULL);
     }
     if (message)
         emit_store(e, i, &message->at, 0, EMIT_INT,
@@ -529,11 +527,13 @@ static void words_of(struct emit *e, const struct ir_inst *i, uint32_t count, en
 }
 
 /* The scene's host knows what stands at the table (asl_emitted_host). */
-static void say(struct emit *e, const struct ir_inst *i, enum emit_words which)
+void emit_say(struct emit *e, const struct ir_inst *i, enum emit_words which, const char *last)
 {
     const struct asl_emitted_host h = emit_message_table(e, i, which);
     EMIT("if (s->messages) { ");
     words_of(e, i, h.words, which);
+    if (last)
+        EMIT("said[%u] = %s;\n", h.words - 1, last);
     EMIT("k_say(s->messages + %zuu, %uu, %uu, said); }\n", h.table, h.copies, h.words);
 }
 
@@ -561,7 +561,7 @@ bool emit_question(struct emit *e, const struct ir_inst *i)
 static bool heard(struct emit *e, const struct ir_inst *i)
 {
     if (emit_is_message(i))
-        say(e, i, EMIT_ALL);
+        emit_say(e, i, EMIT_ALL, NULL);
     else if (i->u.call->callee == BI_GETATTRIBUTE) /* a scene has none */
         set_zero(e, i, 0);
     else
@@ -575,11 +575,12 @@ bool emit_surface_call(struct emit *e, const struct ir_inst *i)
         const char *a = emit_int(e, i->operands[0]);
         emit_set(e, i->result, "a_clamp_index(%s, %u)", a, i->u.index.limit);
         EMIT("if (v%u != %s)\n", i->result, a);
-        say(e, i, EMIT_ALL);
+        emit_say(e, i, EMIT_ALL, NULL);
         return true;
     }
     if (i->op != IR_CALL)
         return userdata(e, i);
     return emit_image(e, i) || emit_image_answer(e, i) || emit_spectrum(e, i) || space(e, i) ||
-           lost_colour(e, i) || matrix_between(e, i) || heard(e, i);
+           lost_colour(e, i) || matrix_between(e, i) || emit_message(e, i) ||
+           heard(e, i);
 }

@@ -483,7 +483,7 @@ struct asl_emit_options {
 struct asl_emitted_host { /* one call of the host */
     const struct ir_inst *inst;
     struct src_pos at;
-    const char *name;       /* of the function, or the operation */
+    const char *callee;     /* the function, or the operation */
     size_t layer, operands; /* words of io that it reads */
     uint32_t reply;         /* words of asl_host_ask's answer, of calls that devices ask for */
     /* Of surfaces: a table of k_say (device/surface/shade.h), which begins at that word of the
@@ -491,6 +491,10 @@ struct asl_emitted_host { /* one call of the host */
      * a question, which the picture is made again for until it is answered (k_reply). */
     size_t table;
     uint32_t copies, words;
+    /* Of setmessage() and getmessage(): the last word is 1 + the number of the call that came
+     * before it at the point, under the name that is operand `name`. */
+    bool follows;
+    uint32_t name;
 };
 /* Of grids on devices, added to the number of the call in a record: the point asks, and has stopped
  * until it is told what was answered (asl_host_ask). */
