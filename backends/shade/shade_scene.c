@@ -467,7 +467,9 @@ struct shade_hearing {
 static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
 {
     const struct shade_hearing *h = ctx;
-    asl_sayings_add(h->said, h->material, asl_host_layer(h->voice->host), kind, to, text);
+    const struct asl_host *host = h->voice->host;
+    asl_sayings_add(h->said, h->material, asl_host_layer(host), asl_host_place(host), kind, to,
+                    text);
 }
 
 static const char *on_fault(void *ctx, const char *name)

@@ -25,8 +25,9 @@ static void message(void *ctx, enum asl_message kind, const char *to, const char
     if (t->log)
         text_printf(t->log, "  said: %s%s", text, kind == ASL_PRINT ? "" : "\n");
     (void)pthread_mutex_lock(&t->pool->mutex);
+    const struct asl_context *c = t->contexts[t->material];
     asl_sayings_add(&t->pool->said, t->pool->scene->materials[t->material].name,
-                    asl_context_layer(t->contexts[t->material]), kind, to, text);
+                    asl_context_layer(c), asl_context_place(c), kind, to, text);
     (void)pthread_mutex_unlock(&t->pool->mutex);
 }
 
@@ -452,7 +453,8 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         char text[64];
         snprintf(text, sizeof text, "more than %d lobes; %d are kept", LOBES_MAX, LOBES_MAX);
         (void)pthread_mutex_lock(&t->pool->mutex);
-        asl_sayings_add(&t->pool->said, m->name, NULL, ASL_MSG_WARNING, "", text);
+        asl_sayings_add(&t->pool->said, m->name, NULL, (struct src_pos){0}, ASL_MSG_WARNING, "",
+                        text);
         (void)pthread_mutex_unlock(&t->pool->mutex);
     }
     lobes_finish(&out->lobes);

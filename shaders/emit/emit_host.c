@@ -98,6 +98,7 @@ uint32_t asl_host_string(struct asl_host *h, const char *text)
 }
 
 const char *asl_host_layer(const struct asl_host *h) { return asl_context_layer(&h->cx); }
+struct src_pos asl_host_place(const struct asl_host *h) { return asl_context_place(&h->cx); }
 
 const char *asl_host_text(const struct asl_host *h, uint32_t id)
 {

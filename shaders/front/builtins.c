@@ -173,6 +173,16 @@ void asl_builtins_print(struct text *out)
 #undef BUILTIN_DECLARED
 #undef BUILTIN_INTERNAL
 #undef BUILTIN_SECTION
+    text_puts(out, "\n### On devices, in a scene's picture\n\nWhat no row names runs there as "
+                   "everywhere.\n\n| functions | | why |\n|---|---|---|\n");
+#define BUILTIN(id, name, sigs, deriv, ulp, text)
+#define BUILTIN_LIMIT(functions, asks, chosen, what, why)                                          \
+    text_printf(out, "| `%s` | %s | %s |\n", functions, what, why);
+#include "builtins.def"
+#undef BUILTIN
+#undef BUILTIN_DECLARED
+#undef BUILTIN_INTERNAL
+#undef BUILTIN_SECTION
 }
 
 /* ---- global variables ----------------------------------------------------------------------- */

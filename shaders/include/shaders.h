@@ -321,6 +321,8 @@ const union asl_slot *asl_context_value(const struct asl_context *c, const char 
                                         struct asl_type *type, bool *ran);
 /* The layer that speaks, while services.message is called. */
 const char *asl_context_layer(const struct asl_context *c);
+/* And where in the text; line 0: nowhere. */
+struct src_pos asl_context_place(const struct asl_context *c);
 /* Operations since the context was made. */
 uint64_t asl_context_steps(const struct asl_context *c);
 
@@ -332,9 +334,10 @@ struct asl_sayings {
     size_t count;
     bool more; /* lines were left out */
 };
-/* "material 'm', layer 'l': error: text"; layer may be NULL. Out of memory: a line less. */
+/* "material 'm', layer 'l', wood.asl:12: error: text"; layer may be NULL, at.line 0. Out of memory: a
+ * line less. */
 void asl_sayings_add(struct asl_sayings *s, const char *material, const char *layer,
-                     enum asl_message kind, const char *to, const char *text);
+                     struct src_pos at, enum asl_message kind, const char *to, const char *text);
 void asl_sayings_print(const struct asl_sayings *s, struct text *out); /* a line each */
 void asl_sayings_free(struct asl_sayings *s);
 
@@ -599,6 +602,7 @@ void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g
 bool asl_host_failed(const struct asl_host *h, size_t *point, struct error *err);
 /* The layer that speaks, while services.message is called. */
 const char *asl_host_layer(const struct asl_host *h);
+struct src_pos asl_host_place(const struct asl_host *h); /* and where in the text */
 const char *asl_host_text(const struct asl_host *h, uint32_t id);
 const struct asl_closure *asl_host_closure(const struct asl_host *h, uint32_t id);
 

@@ -11,6 +11,7 @@ void asl_run_builtin(struct asl_run *r, const struct asl_expr *e, struct asl_pla
                      union asl_slot *out)
 {
     enum asl_builtin_id id = e->builtin->id;
+    r->cx->call_at = e->at;
     if (id <= BI_SMOOTH_LINEARSTEP)
         asl_bi_math(r, e, args, out);
     else if (id <= BI_TRANSFORMU)

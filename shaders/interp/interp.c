@@ -114,11 +114,13 @@ void asl_report_text(struct asl_run *r, enum asl_message kind, const char *shade
 void asl_message(struct asl_run *r, enum asl_message kind, const char *to, const char *text)
 {
     r->cx->speaker = r->layer->name;
+    r->cx->said_at = asl_pos(r->cx->call_at);
     if (r->cx->services.message)
         r->cx->services.message(r->cx->services.ctx, kind, to, text);
 }
 
 const char *asl_context_layer(const struct asl_context *c) { return c->speaker; }
+struct src_pos asl_context_place(const struct asl_context *c) { return c->said_at; }
 
 void asl_report(struct asl_run *r, enum asl_message kind, const char *fmt, ...)
 {
@@ -133,10 +135,13 @@ void asl_report(struct asl_run *r, enum asl_message kind, const char *fmt, ...)
 void asl_report_index(struct asl_run *r, int32_t index, const char *name, size_t limit,
                       struct src_pos at)
 {
+    struct asl_source here = {.name = at.file};
+    r->cx->call_at = (struct asl_loc){.src = at.file ? &here : NULL, .line = at.line};
     asl_report(r, ASL_MSG_ERROR,
                "Index [%d] out of range %s[0..%zu]: %s:%u (group %s, layer %zu %s, shader %s)",
                index, name, limit - 1, at.file ? at.file : "", at.line, r->cx->group_name, r->index,
                r->layer->name, r->shader);
+    r->cx->call_at = (struct asl_loc){0};
 }
 
 void asl_step(struct asl_run *r, struct asl_loc at)

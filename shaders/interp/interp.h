@@ -86,7 +86,9 @@ struct asl_context {
     struct asl_loc at; /* of the last step */
     uint32_t perturb;  /* seed, 0: none */
     uint64_t perturb_state;
-    const char *speaker; /* the layer whose message is on its way */
+    const char *speaker; /* the layer whose message is on its way, and what it says it of */
+    struct src_pos said_at;
+    struct asl_loc call_at; /* of the call that runs */
     bool error_repeats;
     bool contract; /* moves what rounds in any way */
     size_t max_bytes;

@@ -602,6 +602,7 @@ static void eval_construct(struct asl_run *r, const struct asl_expr *e, union as
         if (e->type.base == ASL_MATRIX && e->arg_count == 2 &&
             e->args[1]->type.base == ASL_STRING) {
             asl_eval(r, e->args[1], s);
+            r->cx->call_at = e->at;
             asl_construct_between(r, name, s[0].s, out);
             if (derivs)
                 zero_derivs(out, parts);
@@ -624,8 +625,10 @@ static void eval_construct(struct asl_run *r, const struct asl_expr *e, union as
         else
             asl_dual_put(out, parts, derivs, i, x);
     }
-    if (space)
+    if (space) {
+        r->cx->call_at = e->at;
         asl_construct_in_space(r, e, name, out);
+    }
     asl_temp_release(r->cx, mark);
 }
 

@@ -30,7 +30,7 @@ static void keep(struct asl_sayings *s, char *line)
 }
 
 void asl_sayings_add(struct asl_sayings *s, const char *material, const char *layer,
-                     enum asl_message kind, const char *to, const char *text)
+                     struct src_pos at, enum asl_message kind, const char *to, const char *text)
 {
     static const char *const kinds[] = {[ASL_PRINT] = "printf",
                                         [ASL_FPRINT] = "fprintf",
@@ -43,6 +43,8 @@ void asl_sayings_add(struct asl_sayings *s, const char *material, const char *la
     text_printf(&t, "material '%s'", material);
     if (layer)
         text_printf(&t, ", layer '%s'", layer);
+    if (at.file && at.line)
+        text_printf(&t, ", %s:%u", at.file, at.line);
     text_printf(&t, ": %s", kinds[kind]);
     if (kind == ASL_FPRINT)
         text_printf(&t, " to '%s'", to);

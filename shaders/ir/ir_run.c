@@ -38,6 +38,7 @@ void ir_call_run(struct asl_run *r, const struct ir_call *c, const struct asl_ex
         return;
     }
     size_t n = e->slots;
+    r->cx->call_at = e->at;
     if (c->callee == IRC_CONSTRUCT2) {
         asl_construct_between(r, args[0].v[0].s, args[1].v[0].s, out);
         for (size_t i = 0; c->derivs && i < 2 * n; i++)
