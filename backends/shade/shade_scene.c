@@ -232,8 +232,8 @@ static enum status voice_make(const struct asl_code *code, const char *const *ou
         struct shade_scene_fault *f = &v->faults[v->fault_count];
         if (!why)
             continue;
-        *f = (struct shade_scene_fault){arena_strdup(&v->arena, name),
-                                        arena_strdup(&v->arena, why)};
+        *f =
+            (struct shade_scene_fault){arena_strdup(&v->arena, name), arena_strdup(&v->arena, why)};
         if (!f->name || !f->why)
             return no_memory(err);
         v->fault_count++;

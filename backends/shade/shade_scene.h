@@ -61,8 +61,8 @@ enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scen
                              struct error *err);
 void shade_scene_free(struct shade_scene *x); /* takes zeroed ones */
 /* Adds what stands in tables (device/surface/shade.h, k_say). Fails: MEMORY. */
-enum status shade_scene_said(struct shade_scene *x, const uint32_t *tables,
-                             struct asl_sayings *out, struct error *err);
+enum status shade_scene_said(struct shade_scene *x, const uint32_t *tables, struct asl_sayings *out,
+                             struct error *err);
 /* Answers what is asked in tables: the replies stand in the words then, and *asked tells that there
  * was something, so that the picture must be made again. Fails: LIMIT (with the place in the
  * shader), MEMORY. */

@@ -17,7 +17,7 @@ struct al_surface {
     K_GLOBAL const uint *words, *args;
     const struct k_globals *g;
     K_GLOBAL uint *messages; /* of g, until the hit is none (al_ask) */
-    uint turns, failed; /* failed: what k_shade returns */
+    uint turns, failed;      /* failed: what k_shade returns */
     struct k_drives drives;
     /* the walk of Ci: what waits, the weight of what is met, principled's pairs */
     struct k_closures *closures;

@@ -749,12 +749,11 @@ uint32_t emit_host_number(struct emit *e, const struct ir_inst *i)
     struct asl_emitted_host *list =
         emit_grow(e, o->hosts, o->host_count, &e->hosts_cap, sizeof *list);
     o->hosts = list;
-    list[o->host_count] =
-        (struct asl_emitted_host){.inst = i,
-                                  .at = i->at,
-                                  .callee = emit_call_name(i),
-                                  .layer = e->layer_index,
-                                  .operands = i->operand_count};
+    list[o->host_count] = (struct asl_emitted_host){.inst = i,
+                                                    .at = i->at,
+                                                    .callee = emit_call_name(i),
+                                                    .layer = e->layer_index,
+                                                    .operands = i->operand_count};
     return (uint32_t)o->host_count++;
 }
 
@@ -804,8 +803,8 @@ struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst 
     struct asl_emitted_host *h = (struct asl_emitted_host *)e->out->hosts + number;
     for (uint32_t k = 0; i->op == IR_CALL && k < i->u.call->arg_count; k++)
         rows += row_words(&i->u.call->args[k]);
-    h->follows = i->op == IR_CALL && (i->u.call->callee == BI_SETMESSAGE ||
-                                      i->u.call->callee == BI_GETMESSAGE);
+    h->follows = i->op == IR_CALL &&
+                 (i->u.call->callee == BI_SETMESSAGE || i->u.call->callee == BI_GETMESSAGE);
     h->words = 1 + i->operand_count + rows + h->follows;
     if (h->follows)
         h->name = i->u.call->args[0].first;

@@ -2,7 +2,6 @@
 /* emit_llvm_messages.c: setmessage() and getmessage() at a hit, as emit_messages.c has them. */
 #include "emit_llvm.h"
 
-
 void ll_messages_declare(struct llvm *l)
 {
     for (uint32_t k = 0; k < l->e.message_count; k++) {
@@ -66,9 +65,8 @@ static void get(struct llvm *l, const struct emit_message *m, const char *state)
             ll_surface_message(l, i, EMIT_NAMES, state);
         for (uint32_t d = 0; !wrong && d < (to->derivs ? 3u : 1u); d++)
             for (uint32_t w = 0; w < to->n; w++)
-                ll_cell_store(
-                    l, i, &to->at, d * to->row + w, "i32",
-                    d ? "0" : ll_load(l, "i32", ll_row_at(l, "%st", m->row + 1 + w)));
+                ll_cell_store(l, i, &to->at, d * to->row + w, "i32",
+                              d ? "0" : ll_load(l, "i32", ll_row_at(l, "%st", m->row + 1 + w)));
         if (!wrong)
             ll_store(l, "i32", "1", got);
         leave(l, out, no);

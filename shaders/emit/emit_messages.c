@@ -74,7 +74,8 @@ static void message_tell(struct emit *e, uint32_t number)
         text_printf(t,
                     "case %u: { K_GLOBAL uint *r = a_record(s, %uu, %uu);\nif (r) { for (uint k = "
                     "3u; k < %uu; k++) r[k] = 0u;\nr[%u] = %uu; } break; }\n",
-                    m->host + 1, m->host, words, words, 3 + c->args[0].first, emit_string_id(e, m->name));
+                    m->host + 1, m->host, words, words, 3 + c->args[0].first,
+                    emit_string_id(e, m->name));
     }
     text_puts(t, "default: break;\n}\n}\n");
 }

@@ -74,8 +74,7 @@ bool emit_is_lost_colour(const struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
     bool lost = false;
-    if (c->callee != BI_TRANSFORMC &&
-        (c->callee != IRC_CONSTRUCT || c->type.base != ASL_COLOR))
+    if (c->callee != BI_TRANSFORMC && (c->callee != IRC_CONSTRUCT || c->type.base != ASL_COLOR))
         return false;
     for (uint32_t k = 0; k + 1 < c->arg_count; k++) {
         const char *name = emit_constant_string(e, i->operands[c->args[k].first]);
@@ -581,6 +580,5 @@ bool emit_surface_call(struct emit *e, const struct ir_inst *i)
     if (i->op != IR_CALL)
         return userdata(e, i);
     return emit_image(e, i) || emit_image_answer(e, i) || emit_spectrum(e, i) || space(e, i) ||
-           lost_colour(e, i) || matrix_between(e, i) || emit_message(e, i) ||
-           heard(e, i);
+           lost_colour(e, i) || matrix_between(e, i) || emit_message(e, i) || heard(e, i);
 }

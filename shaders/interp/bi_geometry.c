@@ -417,9 +417,9 @@ static void displace(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     if (amount->n == 1) {
         dual s = asl_dual_at(amount, 0);
         if (space)
-            s = d_mul(s, d3_length(asl_space_pair(r, "common", space, m)
-                                       ? transform(ASL_NORMAL, n, m)
-                                       : n));
+            s = d_mul(
+                s,
+                d3_length(asl_space_pair(r, "common", space, m) ? transform(ASL_NORMAL, n, m) : n));
         offset = d3_scale(n, s);
     } else {
         offset = asl_dual3_at(amount);

@@ -172,8 +172,7 @@ static bool never_called(uint32_t callee)
 {
     return callee == BI_EXIT || callee == BI_ISCONNECTED || callee == BI_ISCONSTANT ||
            callee == BI_DZ || callee == BI_ARRAYLENGTH || callee == BI_DISPLACE ||
-           callee == BI_BUMP ||
-           strcmp(asl_builtin_at(callee)->deriv, "refused") == 0;
+           callee == BI_BUMP || strcmp(asl_builtin_at(callee)->deriv, "refused") == 0;
 }
 
 static bool check_builtin(struct verifier *v, const struct ir_inst *i)

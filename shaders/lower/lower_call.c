@@ -596,10 +596,8 @@ static struct ldual3 surface_normal(struct lower_math m, const struct lrow *p)
 
 static struct lplace global_place(const struct lower *l, enum asl_global g)
 {
-    return (struct lplace){.cell = l->b.code->global_cell[g],
-                           .n = 3,
-                           .d = 3,
-                           .type = asl_global_type(g)};
+    return (struct lplace){
+        .cell = l->b.code->global_cell[g], .n = 3, .d = 3, .type = asl_global_type(g)};
 }
 
 /* A triple through the matrix between common space and the one that argument 0 names. */

@@ -395,12 +395,11 @@ static char **asked;
     " float f[3] = {0.5, 1.5, k}; printf(\\\"%d of %s\\\\n\\\", k, names[h]);"                     \
     " if (h) warning(\\\"%g %s\\\", 2.5, \\\"txt\\\"); else error(\\\"array %g\\\", f);"           \
     " fprintf(\\\"x.log\\\", \\\"filed\\\"); int i = a[k + 1]; Ci = i * 0.1 * diffuse(N); }\"}"
+#define SAYS(m) "material '" m "', layer '" m "', test.json:source:1: "
 #define SAID(m, k)                                                                                 \
-    "material '" m "', layer '" m "': error: array 0.5 1.5 " k "\n"                                \
-    "material '" m "', layer '" m "': fprintf to 'x.log': filed\n"                                 \
-    "material '" m "', layer '" m "': printf: " k " of one\n"                                      \
-    "material '" m "', layer '" m "': printf: " k " of two\n"                                      \
-    "material '" m "', layer '" m "': warning: 2.5 txt\n"
+    SAYS(m)                                                                                        \
+    "error: array 0.5 1.5 " k "\n" SAYS(m) "fprintf to 'x.log': filed\n" SAYS(                     \
+        m) "printf: " k " of one\n" SAYS(m) "printf: " k " of two\n" SAYS(m) "warning: 2.5 txt\n"
 
 /* Each text once, from all pixels and samples, on poisoned memory; two materials of one group. */
 static void messages_arrive(const char *id, enum code_path code)

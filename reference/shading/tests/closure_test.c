@@ -678,7 +678,7 @@ static void test_layers_and_messages(void **state)
     struct text said = {0};
     reference_messages(r, &said);
     assert_string_equal(said.data, /* once, however many points and threads */
-                        "material 'm', layer 'b': warning: odd 3\n");
+                        "material 'm', layer 'b', closure_test:source:1: warning: odd 3\n");
     text_free(&said);
     struct text told = {0};
     assert_int_equal(reference_sample_shaders(r, &SMALL, 12, 12, 0, &told, NULL), STATUS_OK);

@@ -22,10 +22,10 @@ static const char *name_of(const struct asl_builtin *b)
 {
     static const struct {
         const char *builtin, *name;
-    } names[] = {{"noise", "perlin"},        {"pnoise", "perlin"},    {"spline", "linear"},
-                 {"splineinverse", "linear"}, {"transformc", "hsv"},  {"transform", "object"},
-                 {"getmatrix", "object"},    {"displace", "object"},  {"bump", "object"},
-                 {"transformu", "cm"},       {"gettextureinfo", "exists"}};
+    } names[] = {{"noise", "perlin"},         {"pnoise", "perlin"},        {"spline", "linear"},
+                 {"splineinverse", "linear"}, {"transformc", "hsv"},       {"transform", "object"},
+                 {"getmatrix", "object"},     {"displace", "object"},      {"bump", "object"},
+                 {"transformu", "cm"},        {"gettextureinfo", "exists"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i].builtin, b->name) == 0)
             return names[i].name;
@@ -35,10 +35,14 @@ static const char *name_of(const struct asl_builtin *b)
 static void argument(struct text *t, const struct asl_builtin *b, const struct asl_overload *o,
                      uint32_t k, bool chosen)
 {
-    static const char *const values[] = {
-        [ASL_INT] = "int(4 * u)",    [ASL_FLOAT] = "u",        [ASL_COLOR] = "color(u, v, u)",
-        [ASL_POINT] = "P",           [ASL_VECTOR] = "I",       [ASL_NORMAL] = "N",
-        [ASL_MATRIX] = "matrix(1 + u)", [ASL_CLOSURE] = "diffuse(N)"};
+    static const char *const values[] = {[ASL_INT] = "int(4 * u)",
+                                         [ASL_FLOAT] = "u",
+                                         [ASL_COLOR] = "color(u, v, u)",
+                                         [ASL_POINT] = "P",
+                                         [ASL_VECTOR] = "I",
+                                         [ASL_NORMAL] = "N",
+                                         [ASL_MATRIX] = "matrix(1 + u)",
+                                         [ASL_CLOSURE] = "diffuse(N)"};
     const bool out = (o->outputs >> k) & 1;
     if (o->args[k].base == ASL_UNKNOWN && !out)
         text_puts(t, strcmp(b->name, "setmessage") == 0    ? "u"
