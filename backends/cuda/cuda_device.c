@@ -120,7 +120,8 @@ static unsigned code_paths(const struct backend *b, enum code_path *fastest)
 static enum exec_model preferred_model(uint32_t features)
 {
     const uint32_t various = K_FEATURE_LOBES | K_FEATURE_SHADERS | K_FEATURE_INSTANCES |
-                             K_FEATURE_CUTOUTS | K_FEATURE_LIGHT_TREE,
+                             K_FEATURE_CUTOUTS | K_FEATURE_LIGHT_TREE | K_FEATURE_LAYERS |
+                             K_FEATURE_NORMAL_MAPS,
                    waiting = K_FEATURE_TEXTURES | K_FEATURE_ENV_MAPS | K_FEATURE_DIELECTRIC;
     if (features & K_FEATURE_MEDIA)
         return MODEL_SEPARATE;
