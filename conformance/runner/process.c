@@ -244,17 +244,42 @@ static bool process_ticks(const char *pid, pid_t *group, uint64_t *ticks)
     return at != NULL;
 }
 
+/* Has the process a thread that runs, or is ready to and waits for a processor? Its state is behind
+ * its name. */
+static bool process_ready(const char *pid)
+{
+    char path[80];
+    bool ready = false;
+    snprintf(path, sizeof path, "/proc/%.20s/task", pid);
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && !ready && (e = readdir(d));) {
+        char line[128] = "";
+        snprintf(path, sizeof path, "/proc/%.20s/task/%.20s/stat", pid, e->d_name);
+        FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "re");
+        const char *at = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+        ready = at && strncmp(at, ") R", 3) == 0;
+        if (f)
+            fclose(f);
+    }
+    if (d)
+        closedir(d);
+    return ready;
+}
+
 /* Of the worker's whole group: compilers that it started belong to it. */
-static uint64_t group_ticks(pid_t leader)
+static uint64_t group_ticks(pid_t leader, bool *ready)
 {
     uint64_t all = 0;
+    *ready = false;
     DIR *d = opendir("/proc");
     for (struct dirent *e; d && (e = readdir(d));) {
         pid_t group = 0;
         uint64_t ticks = 0;
         if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
-            process_ticks(e->d_name, &group, &ticks) && group == leader)
+            process_ticks(e->d_name, &group, &ticks) && group == leader) {
             all += ticks;
+            *ready = *ready || process_ready(e->d_name);
+        }
     }
     if (d)
         closedir(d);
@@ -262,15 +287,16 @@ static uint64_t group_ticks(pid_t leader)
 }
 
 /* A worker that waits for its device uses a little time too: less than a hundredth of a processor
- * is no progress. */
+ * is no progress. One that is ready, on a machine with other work, is not stuck. */
 static void watch_activity(struct process *p, double limit)
 {
     const double now = clock_s(), every = limit / 4 < 1 ? limit / 4 : 1;
     if (limit <= 0 || now - p->looked < every)
         return;
-    const uint64_t ticks = group_ticks(p->pid);
+    bool ready;
+    const uint64_t ticks = group_ticks(p->pid, &ready);
     const double used = (double)(ticks - p->ticks) / (double)sysconf(_SC_CLK_TCK);
-    if (ticks < p->ticks || used > 0.01 * (now - p->looked))
+    if (ready || ticks < p->ticks || used > 0.01 * (now - p->looked))
         p->active = now;
     p->ticks = ticks;
     p->looked = now;

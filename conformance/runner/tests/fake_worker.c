@@ -2,6 +2,8 @@
 /* A worker for runner_test: behaves as the device's name says, so that the runner can be seen to
  * survive it. Called as the real one: PROGRAM worker --fd N CASE DEVICE [--scene PATH]. Appends
  * "CASE DEVICE" to $FAKE_LOG. A device "script:CASES/CANARIES" plays what is written. */
+#define _GNU_SOURCE /* sched_setaffinity */
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -135,6 +137,16 @@ static void play(const char *script, bool canary, int fd)
     }
 }
 
+/* On the first processor, and there when nobody else wants it. */
+static void stand_back(void)
+{
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    sched_setaffinity(0, sizeof first, &first);
+    sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+}
+
 static void behave(const char *how, int fd, const char *scene)
 {
     if (strcmp(how, "segv") == 0) {
@@ -210,6 +222,11 @@ static void behave(const char *how, int fd, const char *scene)
         raise(SIGSEGV);
     } else if (strcmp(how, "busy") == 0) {
         for (const clock_t end = clock() + CLOCKS_PER_SEC; clock() < end;)
+            ;
+        say(fd, pass);
+    } else if (strcmp(how, "starved") == 0) { /* some work, on a processor that others have */
+        stand_back();
+        for (const clock_t end = clock() + CLOCKS_PER_SEC / 50; clock() < end;)
             ;
         say(fd, pass);
     } else if (strcmp(how, "pass") == 0) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reruns, canaries and workers that do nothing, against a worker that plays a script
  * (fake_worker.c): F, E, S, P, C are what a case's runs end in, R, W, V what canaries do. */
+#define _GNU_SOURCE /* sched_setaffinity */
 #include "conformance.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -355,6 +357,34 @@ static void idle_workers_are_ended(void **state)
     }
 }
 
+/* A worker that is ready and gets no processor is not stuck. */
+static void starved_workers_are_waited_for(void **state)
+{
+    (void)state;
+    const pid_t other = fork();
+    assert_true(other >= 0);
+    if (other == 0) {
+        cpu_set_t first;
+        CPU_ZERO(&first);
+        CPU_SET(0, &first);
+        if (sched_setaffinity(0, sizeof first, &first) != 0)
+            _exit(0); /* this machine has no such processor: the worker has one for itself */
+        for (const double end = clock_s() + 2; clock_s() < end;)
+            ;
+        _exit(0);
+    }
+    struct seen seen;
+    struct conform_summary sum;
+    struct error err = {0};
+    const char *device = "fake:starved";
+    struct conform_options o = options_for(&device, &seen);
+    o.inactive_s = 0.4;
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    if (seen.verdict != VERDICT_PASS)
+        fail_msg("%s", seen.reason);
+}
+
 int main(void)
 {
     snprintf(folder, sizeof folder, "%s/isophote-flakes-XXXXXX",
@@ -373,6 +403,7 @@ int main(void)
         cmocka_unit_test(resume_after_sickness),
         cmocka_unit_test(neighbours_of_a_crash_are_marked),
         cmocka_unit_test(idle_workers_are_ended),
+        cmocka_unit_test(starved_workers_are_waited_for),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[320];
