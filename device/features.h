@@ -38,9 +38,10 @@
 #define K_FEATURE_COAT       0x20000000u
 #define K_FEATURE_VELVET     0x40000000u
 #define K_FEATURES_EXACT     0x7FFFC000u
-#define K_FEATURE_ALL        0x7FFFFFFFu
+#define K_FEATURE_RAYS       0x80000000u /* of shaders: trace(), occlusion() */
+#define K_FEATURE_ALL        0xFFFFFFFFu
 /* What only a scene's own text can bring: no program made before knows it. */
-#define K_FEATURES_OF_TEXT K_FEATURE_SHADERS
+#define K_FEATURES_OF_TEXT (K_FEATURE_SHADERS | K_FEATURE_RAYS)
 
 /* Has this program the feature? For `if`, not for #if: a constant of the text, or of a function
  * that bitcode is linked with (K_LINKED; K_FEATURES then is what it may be asked for). What

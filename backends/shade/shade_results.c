@@ -417,8 +417,13 @@ struct asl_services shade_services(struct shade_asker *a,
                                    void (*message)(void *ctx, enum asl_message kind, const char *to,
                                                    const char *text))
 {
-    return (struct asl_services){a,           message,  on_space,      on_attribute,
-                                 on_userdata, on_image, on_image_fault};
+    return (struct asl_services){.ctx = a,
+                                 .message = message,
+                                 .space = on_space,
+                                 .attribute = on_attribute,
+                                 .userdata = on_userdata,
+                                 .image = on_image,
+                                 .image_fault = on_image_fault};
 }
 
 void shade_asker_set(struct shade_asker *a, size_t i, struct asl_globals *room)

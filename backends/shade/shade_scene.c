@@ -61,7 +61,7 @@ static enum status area_place(struct maker *m, const struct shading *shading,
 
 /* What the kernel calls for a group: globals in, lobes out. */
 static void put_entry(struct text *t, const struct shading *shading, const char *suffix,
-                      const struct asl_type *types, uint32_t first_loop, size_t table)
+                      const struct asl_type *types, uint32_t first_loop, size_t table, bool traces)
 {
     text_printf(
         t,
@@ -69,12 +69,12 @@ static void put_entry(struct text *t, const struct shading *shading, const char 
         "A_CALL uint k_shade%s(K_GLOBAL const uint *words, uint args, "
         "const struct k_globals *g, const struct k_inputs *base, struct k_lobes *l)\n{\n"
         "struct a_state%s s;\ns.words = words;\ns.args = words + args;\n"
-        "s.messages = g->messages ? g->messages + %zuu : (K_GLOBAL uint *)0;\n"
+        "s.messages = g->messages ? g->messages + %zuu : (K_GLOBAL uint *)0;\n%s"
         "s.budget = K_SHADE_BUDGET;\ns.failed = 0u;\n"
         "#define A_WORD(i) s.p##i = k_global_word(g, i);\n"
         "A_POINT_USED%s(A_WORD)\n#undef A_WORD\na_shade%s(&s, 1);\n"
         "if (s.failed) return s.failed == A_TOO_MANY_CLOSURES ? s.failed : s.failed + %uu;\n",
-        suffix, suffix, suffix, table, suffix, suffix, first_loop);
+        suffix, suffix, suffix, table, traces ? "s.g = g;\n" : "", suffix, suffix, first_loop);
     if (!shading->has_base) {
         text_printf(
             t,
@@ -158,7 +158,7 @@ static enum status emit_group(struct maker *m, const struct shading *shading,
         if (shading->drive[i])
             types[i] = output_type(shading->group, shading->drive[i]);
     if (st == STATUS_OK)
-        put_entry(t, shading, suffix, types, first_loop, table);
+        put_entry(t, shading, suffix, types, first_loop, table, emitted->traces);
     return st;
 }
 

@@ -16,8 +16,8 @@
 struct al_surface {
     K_GLOBAL const uint *words, *args;
     const struct k_globals *g;
-    K_GLOBAL uint *messages; /* of g, until the hit is none (al_ask) */
-    uint turns, failed;      /* failed: what k_shade returns */
+    uint turns, failed; /* failed: what k_shade returns */
+    struct k_traced traced;
     struct k_drives drives;
     /* the walk of Ci: what waits, the weight of what is met, principled's pairs */
     struct k_closures *closures;
@@ -43,6 +43,7 @@ K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
     s.messages = g->messages;
     s.turns = 0u;
     s.failed = 0u;
+    s.traced.word[0] = s.traced.word[1] = 0u;
     s.drives = k_drives_start(base, g);
     s.closures = &closures;
     s.pairs = &pairs;
@@ -94,6 +95,24 @@ AL uint al_reply_word(const struct al_surface *s, uint reply, uint k)
 {
     return reply ? s->words[reply + k] : 0u;
 }
+
+/* ---- rays ----------------------------------------------------------------------------------- */
+
+/* in: P, the direction or normal, then mindist (of a ray alone) and maxdist. */
+AL int al_ray(struct al_surface *s, const float *in)
+{
+    return (int)k_ask_ray(s->g, v3(in[0], in[1], in[2]), v3(in[3], in[4], in[5]), in[6], in[7],
+                          &s->traced);
+}
+AL float al_occlusion(const struct al_surface *s, const float *in, int samples)
+{
+    return k_ask_occlusion(s->g, v3(in[0], in[1], in[2]), v3(in[3], in[4], in[5]), in[7], samples);
+}
+AL float al_occlusion_here(const struct al_surface *s, const float *in, int samples)
+{
+    return k_ask_occlusion(s->g, s->g->P, s->g->N, in[7], samples);
+}
+AL uint al_traced(const struct al_surface *s, uint word) { return s->traced.word[word]; }
 
 /* ---- driven inputs -------------------------------------------------------------------------- */
 

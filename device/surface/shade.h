@@ -7,7 +7,7 @@
 #include "light/environment.h"
 #include "scene/camera.h"
 #include "surface/closure.h"
-#include "surface/surface.h"
+#include "surface/rays.h"
 
 /* How the ray came to a vertex. */
 struct k_arrival {
@@ -15,6 +15,9 @@ struct k_arrival {
     struct k_vec3 ox, dx, oy, dy; /* the neighbours' rays; k = 1 only */
     uint k, raytype;
     float t, w; /* w: the footprint of later vertices */
+#if K_MAY_HAVE(RAYS)
+    const struct k_stream *stream;
+#endif
 };
 struct k_globals {
     struct k_vec3 P, Px, Py, I, Ix, Iy, N, Ng, U, V, along;
@@ -22,6 +25,14 @@ struct k_globals {
     int backfacing, left_handed;
     uint raytype;
     K_GLOBAL uint *messages; /* of struct k_scene */
+#if K_MAY_HAVE(RAYS)
+    /* What rays are traced with, where K_HAS(RAYS); and where those from P start */
+    const struct k_scene *scene;
+    const struct k_stream *stream;
+    struct k_vec3 at;
+    float extent;
+    uint k;
+#endif
 };
 
 /* Turns of loops at one point, before its shader counts as endless. */
@@ -55,6 +66,9 @@ K_FN struct k_arrival k_arrival_make(const struct k_scene *sc, struct k_stream *
     from.k = k;
     from.raytype = raytype;
     from.t = t;
+#if K_MAY_HAVE(RAYS)
+    from.stream = stream;
+#endif
     from.w = length * ((2.0f * L->tan_y) / (float)L->height);
     if (K_HAS(CAMERAS) && L->camera_type == K_CAMERA_ORTHOGRAPHIC)
         from.w = (2.0f * L->tan_y) / (float)L->height;
@@ -122,6 +136,13 @@ K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_ar
     g.left_handed = v3_dot(v3_cross(g.Px, g.Py), s->Ng) < 0.0f;
     g.raytype = from->raytype;
     g.messages = sc->messages;
+#if K_MAY_HAVE(RAYS)
+    g.scene = K_HAS(RAYS) ? sc : (const struct k_scene *)0;
+    g.stream = K_HAS(RAYS) ? from->stream : (const struct k_stream *)0;
+    g.at = s->P;
+    g.extent = s->extent;
+    g.k = from->k;
+#endif
     return g;
 }
 
@@ -207,23 +228,80 @@ K_CALL void k_say(K_GLOBAL uint *table, uint copies, uint words, const uint *sai
         (void)K_SWAP(table, K_NONE, 1u);
 }
 
-/* Where in the scene's words the host's reply to a question stands, 0 for none: `count` words that
- * table `table` would keep. Word 1 is how many slots there are, a power of two or 0, and word 2
- * where they begin. A slot is where an entry begins, or 0: the table, the question's words, whether
- * the host has something to say of it, the reply. */
-K_CALL uint k_reply(K_GLOBAL const uint *words, uint table, uint count, const uint *said)
+#if K_MAY_HAVE(RAYS)
+/* ---- rays (protocol section 30) ------------------------------------------------------------- */
+
+/* What the last trace() met, as words: 0: there was one; 1: it met something; then hitdist, P, N,
+ * Ng, u, v as floats (shaders/emit/emit_rays.c). */
+struct k_traced {
+    uint word[14];
+};
+
+/* v3, which a shader's text may have as the name of a value. */
+K_FN struct k_vec3 k_triple(float x, float y, float z) { return v3(x, y, z); }
+
+/* Does p stand where the point that is shaded does? */
+K_FN int k_is_here(const struct k_globals *g, struct k_vec3 p)
 {
-    const uint slots = words[1], first = words[2], mark = k_mark(count, said);
-    for (uint i = 0; i < slots; i++) {
-        const uint at = words[first + ((mark + i) & (slots - 1u))];
-        uint same = at != 0u && words[at] == table;
-        for (uint k = 0; same && k < count; k++)
-            same = words[at + 1u + k] == said[k];
-        if (same || at == 0u)
-            return same ? at + 2u + count : 0u;
-    }
-    return 0u;
+    return (p.x == g->P.x) & (p.y == g->P.y) & (p.z == g->P.z);
 }
+/* Where rays from p to that side of its surface start. */
+K_FN struct k_vec3 k_ray_start(const struct k_globals *g, struct k_vec3 p, struct k_vec3 side)
+{
+    if (k_is_here(g, p))
+        return v3_madd(g->at, side, k_offset_length(g->at, g->extent));
+    return v3_sub(p, v3_load(g->scene->launch->frame_origin));
+}
+K_FN int k_is_direction(struct k_vec3 d)
+{
+    const float l = v3_dot(d, d);
+    return (l > 0.0f) & k_finite(l);
+}
+
+K_CALL uint k_ask_ray(const struct k_globals *g, struct k_vec3 p, struct k_vec3 dir, float mindist,
+                      float maxdist, struct k_traced *out)
+{
+    struct k_hit hit;
+    struct k_surface s;
+    out->word[0] = 1u;
+    out->word[1] = 0u;
+    if (!k_is_direction(dir) || !k_finite(v3_dot(p, p)))
+        return 0u;
+    const struct k_vec3 d = v3_normalize(dir);
+    const struct k_vec3 side = v3_dot(d, g->Ng) < 0.0f ? v3_neg(g->Ng) : g->Ng;
+    const float near = k_max(mindist, 0.0f), t_max = maxdist - near;
+    if (!(t_max > 0.0f) ||
+        !k_surface_along(g->scene, v3_madd(k_ray_start(g, p, side), d, near), d, t_max, &hit, &s))
+        return 0u;
+    const uint turn = v3_dot(s.Ng, d) > 0.0f ? 0x80000000u : 0u;
+    struct k_vec3 Ng = v3_flip(s.Ng, turn), Ns = v3_flip(s.Ns, turn);
+    if (!(v3_dot(Ns, d) < 0.0f))
+        Ns = Ng;
+    const struct k_vec3 P = v3_add(s.P, v3_load(g->scene->launch->frame_origin));
+    const float found[12] = {near + hit.t, P.x,  P.y,  P.z,  Ns.x, Ns.y,
+                             Ns.z,         Ng.x, Ng.y, Ng.z, s.u,  s.v};
+    out->word[1] = 1u;
+    for (uint i = 0; i < 12u; i++)
+        out->word[2u + i] = K_AS_UINT(found[i]);
+    return 1u;
+}
+
+/* The share of so many rays about n that are blocked. */
+K_CALL float k_ask_occlusion(const struct k_globals *g, struct k_vec3 p, struct k_vec3 normal,
+                             float maxdist, int samples)
+{
+    if (!k_is_direction(normal) || !k_finite(v3_dot(p, p)) || !(maxdist > 0.0f))
+        return 0.0f;
+    const struct k_vec3 n = v3_normalize(normal);
+    const struct k_vec3 Ng = v3_dot(n, g->Ng) < 0.0f ? v3_neg(g->Ng) : g->Ng;
+    const struct k_vec3 side = k_is_here(g, p) ? Ng : n, o = k_ray_start(g, p, side);
+    const uint count = (uint)(samples < 1 ? 1 : samples > 256 ? 256 : samples);
+    uint blocked = 0;
+    for (uint i = 0; i < count; i++)
+        blocked += (uint)k_occlusion_ray(g->scene, g->stream, g->k, i, o, side, n, maxdist);
+    return (float)blocked / (float)count;
+}
+#endif
 
 /* ---- driven inputs -------------------------------------------------------------------------- */
 

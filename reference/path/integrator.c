@@ -105,7 +105,9 @@ static struct arrival camera_arrival(const struct reference *r, const struct ref
     double u[4], at[2];
     random_block(job->seed, x, y, sample, 0, u);
     film_position(&r->filter, x, y, u, at);
-    struct arrival from = {.ray = camera_ray(c, w, h, at, u + 2), .raytype = CAMERA_RAY};
+    struct arrival from = {.ray = camera_ray(c, w, h, at, u + 2),
+                           .raytype = CAMERA_RAY,
+                           .place = {job->seed, x, y, sample, 1}};
     if (r->shaders->shaded) {
         from.dx = camera_ray(c, w, h, (const double[2]){at[0] + 1, at[1]}, u + 2);
         from.dy = camera_ray(c, w, h, (const double[2]){at[0], at[1] + 1}, u + 2);
@@ -139,8 +141,9 @@ static void first_vertex_set(const struct reference *r, const struct walk *w, co
         .albedo = lobes_albedo(&at->lobes), .normal = at->normal, .depth = hit->t};
     surface_axes(r->scene, hit->primitive, hit->Ng, &out->U, &out->V);
     if (w->job->passes & 1u << PASS_AO)
-        out->open = 1 - occlusion(r->scene, r->candidates, &place, &at->hit, at->normal, 1,
-                                  (double)passes_ao_distance(r->scene));
+        out->open = 1 - occlusion(r->scene, r->candidates, &place,
+                                  offset_point(at->hit.P, at->hit.extent, at->hit.Ng), at->hit.Ng,
+                                  at->normal, 1, (double)passes_ao_distance(r->scene));
 }
 
 /* What comes after the ray to vertex k. */
@@ -382,18 +385,23 @@ static void add_metals(const struct lobes *l, struct reference_scattered *out)
 }
 
 /* Ns of a vertex whose material has a normal map is what the map made of it; the coat's normal,
- * which has a map of its own or none, is made anew of the ray's hit. */
-static void arrive_mapped(const struct scene *s, const struct reference_vertex *v,
-                          const struct hit *hit, struct arrival *from)
+ * which has a map of its own or none, is made anew of the ray's hit, as is E, which shaders' rays
+ * ask for. */
+static void arrive_mapped(const struct scene *s, const struct reference_vertex *v, struct hit *hit,
+                          struct arrival *from)
 {
     const struct material *m = &s->materials[scene_material_of(s, v->primitive)];
-    if (!m->normal_map.present && !m->layers.coat_normal_map.present)
+    const bool mapped = m->normal_map.present || m->layers.coat_normal_map.present;
+    if (!mapped && !m->shading)
         return;
     struct probe p = probe_make((struct ray){from_double(v->origin), from_double(v->direction)});
     struct crossing c = {.primitive = v->primitive, .t = v->t};
     struct hit own = *hit;
     if (!is_triangle(s, v->primitive) || primitive_hit(s, v->primitive, &p, INFINITY, &c))
         own = hit_at(s, &p, &c);
+    hit->extent = own.extent;
+    if (!mapped)
+        return;
     own.uv[0] = v->uv[0], own.uv[1] = v->uv[1];
     from->mapped = true;
     from->coat_normal = surface_coat_normal(s, &own, negate(p.ray.d));

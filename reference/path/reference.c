@@ -23,6 +23,7 @@ enum status reference_open(const struct scene *s, struct reference **out, struct
         double start = clock_s();
         status = candidates_open(s, &r->candidates, err);
         r->build_s = clock_s() - start;
+        r->shaders->candidates = r->candidates;
     }
     if (status != STATUS_OK) {
         reference_close(r);

@@ -12,6 +12,8 @@ struct shader_thread {
     struct shader_pool *pool;
     struct asl_context **contexts; /* by material; made when first needed */
     struct asl_globals globals;    /* of the point being shaded */
+    const struct hit *at;          /* it, normals turned */
+    struct random_place place;     /* its random numbers */
     uint32_t material;             /* its */
     struct text *log;              /* gets what the shader prints; may be NULL */
     bool failed;                   /* a shader did not end: none runs any more */
@@ -64,6 +66,72 @@ static const char *scene_image_fault(void *ctx, const char *name)
 {
     const struct shader_thread *t = ctx;
     return shader_images_fault(&t->pool->scene->shader_images, name);
+}
+
+static void set3(float out[3], struct vec3 v)
+{
+    out[0] = (float)v.x, out[1] = (float)v.y, out[2] = (float)v.z;
+}
+
+/* Where rays from P to that side of its surface start (section 30). */
+static struct vec3 ray_start(const struct shader_thread *t, const float P[3], bool here,
+                             struct vec3 side)
+{
+    if (here)
+        return offset_point(t->at->P, t->at->extent, side);
+    return sub(from_float(P), from_double(t->pool->scene->frame_origin));
+}
+
+static bool is_here(const struct shader_thread *t, const float P[3])
+{
+    const float *own = t->globals.P.v;
+    return P[0] == own[0] && P[1] == own[1] && P[2] == own[2];
+}
+
+/* Are they a place and a direction, also to a renderer that computes in float? */
+static bool is_ray(const struct asl_ray *ray)
+{
+    const float *P = ray->P, *d = ray->d;
+    float l = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    return isfinite(P[0] * P[0] + P[1] * P[1] + P[2] * P[2]) && l > 0 && isfinite(l);
+}
+
+static bool traced_ray(void *ctx, const struct asl_ray *ray, struct asl_traced *out)
+{
+    const struct shader_thread *t = ctx;
+    const struct scene *s = t->pool->scene;
+    if (!t->pool->candidates || !is_ray(ray))
+        return false;
+    struct vec3 d = normalize(from_float(ray->d)), Ng = t->at->Ng;
+    double near = ray->mindist > 0 ? (double)ray->mindist : 0, t_max = (double)ray->maxdist - near;
+    struct vec3 o = ray_start(t, ray->P, is_here(t, ray->P), dot(d, Ng) < 0 ? negate(Ng) : Ng);
+    struct hit hit;
+    if (!(t_max > 0) || !surface_along(s, t->pool->candidates,
+                                       (struct ray){add(o, scale(near, d)), d}, t_max, &hit))
+        return false;
+    const bool behind = dot(hit.Ng, d) > 0;
+    Ng = behind ? negate(hit.Ng) : hit.Ng;
+    struct vec3 Ns = behind ? negate(hit.Ns) : hit.Ns;
+    *out = (struct asl_traced){
+        .hitdist = (float)(near + hit.t), .u = (float)hit.uv[0], .v = (float)hit.uv[1]};
+    set3(out->P, add(hit.P, from_double(s->frame_origin)));
+    set3(out->N, dot(Ns, d) < 0 ? Ns : Ng);
+    set3(out->Ng, Ng);
+    return true;
+}
+
+static float occluded_share(void *ctx, const struct asl_ray *about, uint32_t samples)
+{
+    const struct shader_thread *t = ctx;
+    if (!t->pool->candidates || !is_ray(about) || !(about->maxdist > 0))
+        return 0;
+    const bool here = is_here(t, about->P);
+    struct vec3 n = normalize(from_float(about->d)), Ng = t->at->Ng, side = n;
+    if (here)
+        side = dot(n, Ng) < 0 ? negate(Ng) : Ng;
+    return (float)occlusion(t->pool->scene, t->pool->candidates, &t->place,
+                            ray_start(t, about->P, here, side), side, n, samples,
+                            (double)about->maxdist);
 }
 
 /* ---- the pool ------------------------------------------------------------------------------- */
@@ -158,11 +226,6 @@ void shader_thread_give(struct shader_pool *p, struct shader_thread *t)
 }
 
 /* ---- globals -------------------------------------------------------------------------------- */
-
-static void set3(float out[3], struct vec3 v)
-{
-    out[0] = (float)v.x, out[1] = (float)v.y, out[2] = (float)v.z;
-}
 
 /* U and V of section 18. */
 static void triangle_tangents(const struct scene *s, uint32_t triangle, struct vec3 Ng,
@@ -301,7 +364,9 @@ static struct asl_context *context_of(struct shader_thread *t, uint32_t material
                                                              .space = object_space,
                                                              .userdata = geometry_data,
                                                              .image = scene_image,
-                                                             .image_fault = scene_image_fault},
+                                                             .image_fault = scene_image_fault,
+                                                             .trace = traced_ray,
+                                                             .occlusion = occluded_share},
                                                 .entry_layers = shading->entry_layers};
     if (!*c && asl_context_new(shading->group, &options, c, &why) != STATUS_OK)
         pool_fail(t->pool, &why);
@@ -564,6 +629,9 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         if (log)
             text_printf(log, "vertex %u\n", from->k);
         t->globals = surface_globals(t->pool->scene, from, out, U, V, m->shading->surface_area);
+        t->at = &out->hit;
+        t->place = from->place;
+        t->place.k = from->k;
         run_shader(t, s, environment, material, tint, along, from->contract, out, log);
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
@@ -585,6 +653,8 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
     } else if (t) {
         t->globals =
             surface_globals(t->pool->scene, &from, out, U, vec3(0, 1, 0), m->shading->surface_area);
+        t->at = &out->hit;
+        t->place = from.place;
         run_shader(t, s, environment, material, tint, U, 0, out, NULL);
     }
 }

@@ -23,8 +23,9 @@ struct surface {
 struct arrival {
     struct ray ray;
     uint32_t k;
-    struct ray dx, dy; /* k = 1: the neighbours' rays */
-    double length;     /* sum of t over the vertices up to this one */
+    struct ray dx, dy;         /* k = 1: the neighbours' rays */
+    struct random_place place; /* the sample; k of its own is not looked at */
+    double length;             /* sum of t over the vertices up to this one */
     struct camera_footprint pixel;
     uint32_t raytype;    /* of asl_globals */
     const double *moved; /* struct reference_vertex's */
@@ -38,8 +39,9 @@ struct shader_thread;
 
 struct shader_pool {
     const struct scene *scene;
-    bool shaded;           /* some material has a shader */
-    pthread_mutex_t mutex; /* of all below */
+    bool shaded;                         /* some material has a shader */
+    const struct candidates *candidates; /* what rays of shaders meet; NULL: nothing */
+    pthread_mutex_t mutex;               /* of all below */
     struct shader_thread *idle;
     enum status status; /* the first failure of a shader, if any */
     struct error error;

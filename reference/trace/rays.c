@@ -35,15 +35,14 @@ static struct vec3 occlusion_direction(const struct random_place *p, uint32_t i,
 }
 
 double occlusion(const struct scene *s, const struct candidates *c,
-                 const struct random_place *place, const struct hit *at, struct vec3 n,
-                 uint32_t count, double t_max)
+                 const struct random_place *place, struct vec3 origin, struct vec3 side,
+                 struct vec3 n, uint32_t count, double t_max)
 {
     uint32_t blocked = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct vec3 d = occlusion_direction(place, i, n);
-        struct ray ray = {offset_point(at->P, at->extent, at->Ng), d};
+        struct ray ray = {origin, occlusion_direction(place, i, n)};
         struct hit hit;
-        blocked += !(dot(d, at->Ng) > 0) || surface_along(s, c, ray, t_max, &hit);
+        blocked += !(dot(ray.d, side) > 0) || surface_along(s, c, ray, t_max, &hit);
     }
     return (double)blocked / count;
 }

@@ -17,10 +17,10 @@ struct random_place {
 /* The closest surface with 0 < t < t_max that is no interface; out->t is the whole way. */
 bool surface_along(const struct scene *s, const struct candidates *c, struct ray ray, double t_max,
                    struct hit *out);
-/* The share of `count` rays about n, of cosine density, that meet something before t_max or do not
- * leave to the side of at->Ng, which is turned to where the rays go. */
+/* The share of `count` rays from `origin` about n, of cosine density, that meet something before
+ * t_max or do not leave to that side. */
 double occlusion(const struct scene *s, const struct candidates *c,
-                 const struct random_place *place, const struct hit *at, struct vec3 n,
-                 uint32_t count, double t_max);
+                 const struct random_place *place, struct vec3 origin, struct vec3 side,
+                 struct vec3 n, uint32_t count, double t_max);
 
 #endif

@@ -158,6 +158,19 @@ const char *emit_point_word(struct emit *e, uint32_t w);
 /* Slot k of a call's argument a as a float: its value (d 0), or its change in x (1) or y (2). A
  * number stands for all components of a triple. */
 const char *emit_part(struct emit *e, const struct ir_inst *i, uint32_t a, uint32_t k, uint32_t d);
+/* emit_rays.c: trace(), occlusion(), getmessage("trace", ...); false for other instructions. */
+bool emit_ray(struct emit *e, const struct ir_inst *i);
+bool emit_is_ray(const struct ir_inst *i);
+/* The value that the pair of that name has; false: it is not given. */
+bool emit_ray_option(const struct emit *e, const struct ir_inst *i, const char *name,
+                     ir_value *out);
+/* The words of struct k_traced (device/surface/shade.h) that getmessage() reads: n 0 for none. */
+struct emit_traced {
+    const char *name;
+    uint32_t word, n;
+    enum emit_kind kind;
+};
+struct emit_traced emit_traced_message(struct emit *e, const struct ir_inst *i);
 /* ---- what both emitters ask of the IR -------------------------------------------------------- */
 
 /* The layer becomes the one being written: defs, kinds, homes and used of all in it, numbers of

@@ -941,7 +941,7 @@ static void clamped_index(struct emit *e, const struct ir_inst *i)
 /* Builtins, and what is asked of the host. */
 static void call(struct emit *e, const struct ir_inst *i)
 {
-    if (pure(e, i) || (i->op == IR_CALL && emit_device_call(e, i)))
+    if (pure(e, i) || emit_ray(e, i) || (i->op == IR_CALL && emit_device_call(e, i)))
         return;
     if (e->opt->surface && (emit_closure(e, i) || emit_surface_call(e, i)))
         return;
@@ -1259,6 +1259,8 @@ static void write_state(struct emit *e, struct text *t)
                                  : "uint index;\nK_GLOBAL uint *log;\nuint log_words;\n");
     if (e->asks)
         text_puts(t, "uint waits, replies, reply;\n");
+    if (e->out->traces)
+        text_puts(t, "const struct k_globals *g;\nstruct k_traced traced;\n");
     if (e->nodes.data)
         text_append(t, e->nodes.data, e->nodes.len);
     text_printf(t, "#define A_POINT_USED%s(X)", e->suffix);

@@ -477,6 +477,74 @@ static bool image_facts(struct llvm *l, const struct ir_inst *i)
     return true;
 }
 
+/* ---- rays ----------------------------------------------------------------------------------- */
+
+static const char *ray_number(struct llvm *l, const struct ir_inst *i, const char *name,
+                              const char *otherwise)
+{
+    ir_value v;
+    if (!emit_ray_option(&l->e, i, name, &v))
+        return otherwise;
+    return l->e.layer->types[v] == IR_I ? ll_let(l, "sitofp i32 %s to float", ll_int(l, v))
+                                        : ll_float(l, v);
+}
+
+static void traced_message(struct llvm *l, const struct ir_inst *i)
+{
+    const struct emit_traced from = emit_traced_message(&l->e, i);
+    const struct ir_arg *to = &i->u.call->args[2];
+    if (!from.n) {
+        ll_set(l, i->result, "0");
+        return;
+    }
+    ll_declare(l, "i32", "al_traced", "ptr, i32");
+    const char *got = ll_let(l, "call i32 @al_traced(ptr %%run, i32 %u)", from.kind != EMIT_INT);
+    const char *there = ll_let(l, "icmp ne i32 %s, 0", got);
+    const char *type = from.kind == EMIT_INT ? "i32" : "float";
+    for (uint32_t d = 0; d < (to->derivs ? 3u : 1u); d++)
+        for (uint32_t k = 0; k < from.n; k++) {
+            const uint32_t slot = d * to->row + k;
+            const char *x = ll_let(l, "call i32 @al_traced(ptr %%run, i32 %u)", from.word + k);
+            if (from.kind == EMIT_FLOAT)
+                x = d ? "0.0" : ll_let(l, "bitcast i32 %s to float", x);
+            x = ll_let(l, "select i1 %s, %s %s, %s %s", there, type, x, type,
+                       ll_cell_load(l, i, &to->at, slot, type));
+            ll_cell_store(l, i, &to->at, slot, type, x);
+        }
+    ll_set(l, i->result, got);
+}
+
+static bool ray(struct llvm *l, const struct ir_inst *i)
+{
+    if (!emit_is_ray(i))
+        return false;
+    const struct ll_args x = {l, i, i->u.call};
+    emit_component(&l->e, "trace");
+    if (i->u.call->callee == BI_GETMESSAGE) {
+        traced_message(l, i);
+        return true;
+    }
+    const bool traces = i->u.call->callee == BI_TRACE, here = i->u.call->fixed == 0;
+    const char *in = ll_slot(l, "float", 8);
+    for (uint32_t k = 0; !here && k < 6; k++)
+        ll_store(l, "float", ll_part(&x, k / 3, k % 3, 0), ll_row_at(l, in, k));
+    ll_store(l, "float", traces ? ray_number(l, i, "mindist", "0.0") : "0.0", ll_row_at(l, in, 6));
+    ll_store(l, "float", ray_number(l, i, "maxdist", "0x46293E5940000000"), ll_row_at(l, in, 7));
+    if (traces) {
+        ll_declare(l, "i32", "al_ray", "ptr, ptr");
+        ll_set(l, i->result, ll_let(l, "call i32 @al_ray(ptr %%run, ptr %s)", in));
+        return true;
+    }
+    const char *name = here ? "al_occlusion_here" : "al_occlusion";
+    ir_value samples;
+    const char *count = emit_ray_option(&l->e, i, "samples", &samples) ? ll_int(l, samples) : "16";
+    ll_declare(l, "float", name, "ptr, ptr, i32");
+    ll_set(l, i->result, ll_let(l, "call float @%s(ptr %%run, ptr %s, i32 %s)", name, in, count));
+    for (uint32_t k = 1; k < i->result_count; k++)
+        set_zero(l, i, k);
+    return true;
+}
+
 /* ---- the rest ------------------------------------------------------------------------------- */
 
 static bool userdata(struct llvm *l, const struct ir_inst *i)
@@ -569,6 +637,6 @@ bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)
         return true;
     if (i->op != IR_CALL)
         return userdata(l, i);
-    return image(l, i) || image_facts(l, i) || spectrum(l, i) || stays(l, i) ||
-           matrix_between(l, i) || ll_message(l, i) || heard(l, i);
+    return ray(l, i) || image(l, i) || image_facts(l, i) || spectrum(l, i) || space(l, i) ||
+           matrix_between(l, i) || heard(l, i);
 }

@@ -2,6 +2,7 @@
 /* check_call.c: which function a call means, and what its arguments must be. */
 #include "check.h"
 
+#include <math.h>
 #include <string.h>
 
 /* One way to read a call. */
@@ -370,9 +371,77 @@ static void check_texture(struct asl_checker *k, struct asl_expr *e)
     }
 }
 
+/* A number that the text spells out. */
+static bool spelt_number(const struct asl_expr *e, double *out)
+{
+    double sign = 1;
+    for (; e->kind == E_UNARY || e->kind == E_CONVERT; e = e->a)
+        if (e->kind == E_UNARY && e->op == OP_NEG)
+            sign = -sign;
+    if (e->kind == E_INT || e->kind == E_FLOAT)
+        *out = sign * (e->kind == E_INT ? (double)e->u.i : (double)e->u.f);
+    return e->kind == E_INT || e->kind == E_FLOAT;
+}
+
+/* The pairs of trace() and occlusion(): their names are known now, and so is what stands behind
+ * `shade` and `traceset`, of which there is nothing but the default. */
+static void check_rays(struct asl_checker *k, struct asl_expr *e)
+{
+    static const struct {
+        const char *key;
+        enum asl_base base;
+        bool trace, occlusion;
+        double least, most;
+    } options[] = {{"mindist", ASL_FLOAT, true, false, 0, INFINITY},
+                   {"maxdist", ASL_FLOAT, true, true, 0, INFINITY},
+                   {"samples", ASL_INT, false, true, 1, ASL_OCCLUSION_RAYS},
+                   {"shade", ASL_INT, true, false, 0, 0},
+                   {"traceset", ASL_STRING, true, false, 0, 0}};
+    const size_t rows = sizeof options / sizeof *options;
+    const bool trace = e->builtin->id == BI_TRACE;
+    for (size_t i = e->overload->count; i + 1 < e->arg_count; i += 2) {
+        const struct asl_expr *key = e->args[i], *value = e->args[i + 1];
+        size_t at = 0;
+        double x;
+        while (key->kind == E_STRING && at < rows &&
+               (strcmp(key->u.s, options[at].key) != 0 ||
+                !(trace ? options[at].trace : options[at].occlusion)))
+            at++;
+        if (key->kind != E_STRING || at == rows) {
+            asl_error(k->c, key->at,
+                      trace ? "mindist, maxdist, shade, traceset" : "maxdist, samples",
+                      "%s() has no option %s%s%s", e->name, key->kind == E_STRING ? "\"" : "",
+                      key->kind == E_STRING ? key->u.s : "that is known only when it runs",
+                      key->kind == E_STRING ? "\"" : "");
+            continue;
+        }
+        const bool number = options[at].base != ASL_STRING;
+        if (!asl_is(value->type, options[at].base) &&
+            !(options[at].base == ASL_FLOAT && asl_is(value->type, ASL_INT)))
+            asl_error(k->c, value->at, NULL, "\"%s\" takes a %s, not %s", key->u.s,
+                      asl_type_show(k, asl_type_of(options[at].base)),
+                      asl_type_show(k, value->type));
+        else if (!number && (value->kind != E_STRING || value->u.s[0]))
+            asl_error(k->c, value->at, "\"\"", "scenes have no sets of objects to trace");
+        else if (number && !spelt_number(value, &x) && options[at].most == 0)
+            asl_error(k->c, value->at, "0", "a traced ray runs no shader");
+        else if (number && spelt_number(value, &x) &&
+                 !(x >= options[at].least && x <= options[at].most))
+            asl_error(k->c, value->at, NULL,
+                      options[at].most == 0     ? "a traced ray runs no shader: \"%s\" must be 0"
+                      : isinf(options[at].most) ? "\"%s\" must not be negative"
+                                                : "\"%s\" must be from 1 to 256",
+                      key->u.s);
+    }
+}
+
 static void check_special(struct asl_checker *k, struct asl_expr *e)
 {
     switch (e->builtin->id) {
+    case BI_TRACE:
+    case BI_OCCLUSION:
+        check_rays(k, e);
+        break;
     case BI_PRINTF:
     case BI_FORMAT:
     case BI_ERROR:

@@ -270,6 +270,17 @@ enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, ui
                             const float *texels, struct asl_image *out, struct error *err);
 
 /* What the renderer answers. Every function may be NULL. */
+/* A ray of trace(), or what occlusion() asks about: the normal d at P. Both as the shader gives
+ * them: d has any length, and nothing may be finite. */
+struct asl_ray {
+    float P[3], d[3];
+    float mindist, maxdist;
+};
+struct asl_traced { /* the surface that was met; normals to the ray's side */
+    float hitdist, P[3], N[3], Ng[3], u, v;
+};
+enum { ASL_OCCLUSION_RAYS = 256 }; /* of one call, at most */
+
 struct asl_services {
     void *ctx;
     /* A message of the shader: PRINT is for standard output as it is; FPRINT for the file named
@@ -288,6 +299,10 @@ struct asl_services {
     const struct asl_image *(*image)(void *ctx, const char *name);
     /* Why there is none, for the message; NULL when that is not known. */
     const char *(*image_fault)(void *ctx, const char *name);
+    /* trace() and occlusion(), docs/reference/protocol.md section 30; samples: 1 to
+     * ASL_OCCLUSION_RAYS. NULL, both: there is no scene, and nothing is anywhere. */
+    bool (*trace)(void *ctx, const struct asl_ray *ray, struct asl_traced *hit);
+    float (*occlusion)(void *ctx, const struct asl_ray *about, uint32_t samples);
 };
 
 struct asl_context;
@@ -553,6 +568,7 @@ struct asl_emitted {
      * component is given that value by name; "=beckmann" where a string may be this. */
     const char *const *components;
     size_t component_count;
+    bool traces; /* rays: the kernel needs K_FEATURE_RAYS */
 };
 
 /* Appends C in the dialect of device/portable.h: a function for each layer, a_shade for

@@ -32,8 +32,10 @@ void asl_run_builtin(struct asl_run *r, const struct asl_expr *e, struct asl_pla
         asl_bi_dictionary(r, e, args, out);
     else if (id <= BI_BSSRDF)
         asl_bi_closure(r, e, args, out);
-    else
+    else if (id <= BI_GETTEXTUREINFO)
         asl_bi_texture(r, e, args, out);
+    else
+        asl_bi_rays(r, e, args, out);
 }
 
 void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)

@@ -134,8 +134,8 @@ static void setmessage(struct asl_run *r, const struct asl_expr *e, struct asl_p
 static int32_t getmessage(struct asl_run *r, const struct asl_expr *e, struct asl_place *args)
 {
     const struct asl_place *to = &args[e->arg_count - 1];
-    if (e->arg_count == 3) /* from traced rays: none are */
-        return 0;
+    if (e->arg_count == 3)
+        return strcmp(args[0].v[0].s, "trace") == 0 ? asl_traced_message(r, args[1].v[0].s, to) : 0;
     const char *name = args[0].v[0].s;
     const struct asl_message_value *m = find_message(r, name);
     struct src_pos at = asl_pos(e->at);

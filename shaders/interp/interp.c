@@ -565,6 +565,7 @@ void asl_context_start(struct asl_context *cx, const struct asl_globals *g, stru
     if (cx->point.total)
         arena_free(&cx->point);
     cx->messages = NULL;
+    cx->traced = TRACED_NO_RAY;
     cx->err = err;
     cx->status = STATUS_OK;
     cx->steps_total += cx->steps;

@@ -80,6 +80,8 @@ struct asl_context {
     bool *entry;
     struct asl_temp_block *temps;
     struct asl_message_value *messages;
+    enum { TRACED_NO_RAY, TRACED_NOTHING, TRACED_SURFACE } traced; /* by the last trace() */
+    struct asl_traced met;
     struct asl_dictionary *dictionary; /* NULL until one is asked */
     struct asl_said *said[256];
     uint64_t steps, steps_total, budget;
@@ -176,7 +178,9 @@ typedef void asl_builtin_fn(struct asl_run *r, const struct asl_expr *e, struct 
                             union asl_slot *out);
 asl_builtin_fn asl_bi_math, asl_bi_geometry, asl_bi_colour, asl_bi_matrix, asl_bi_pattern,
     asl_bi_derivative, asl_bi_string, asl_bi_state, asl_bi_dictionary, asl_bi_closure,
-    asl_bi_texture;
+    asl_bi_texture, asl_bi_rays;
+/* getmessage("trace", name, to). */
+int32_t asl_traced_message(struct asl_run *r, const char *name, const struct asl_place *to);
 /* The function itself, its arguments evaluated. */
 asl_builtin_fn asl_run_builtin;
 void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out);

@@ -166,6 +166,7 @@ enum ir_effect ir_call_effect(const struct ir_inst *const *defs, const struct ir
     case BI_GETTEXTUREINFO:
     case BI_SETMESSAGE:
     case BI_GETMESSAGE:
+    case BI_TRACE:     /* getmessage() hears of it */
     case BI_DICT_FIND: /* numbers the nodes that it finds */
     case BI_DICT_NEXT:
         return IR_EFFECT_ORDER;

@@ -31,7 +31,8 @@ static bool foldable(const struct ir_fold *f, struct ir_inst *const *defs, const
         if (c->args[k].is_place)
             return false;
     if (c->type.base == ASL_CLOSURE || c->type.base == ASL_VOID || c->callee == BI_RAYTYPE ||
-        c->callee == IRC_CONSTRUCT2 || (c->callee == IRC_CONSTRUCT && c->type.base != ASL_COLOR) ||
+        c->callee == BI_OCCLUSION || c->callee == IRC_CONSTRUCT2 ||
+        (c->callee == IRC_CONSTRUCT && c->type.base != ASL_COLOR) ||
         (c->callee == BI_TRANSFORM && c->args[0].type.base == ASL_STRING))
         return false;
     for (uint32_t k = 0; k < c->arg_count; k++)

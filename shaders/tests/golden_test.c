@@ -164,8 +164,12 @@ static void run(struct golden *g, const struct asl_program *p)
     if (s == STATUS_OK)
         s = asl_group_finish(group, &err);
     struct asl_context_options o = {.step_budget = g->budget};
-    o.services = (struct asl_services){
-        .ctx = g, .message = on_message, .space = test_space, .attribute = test_attribute};
+    o.services = (struct asl_services){.ctx = g,
+                                       .message = on_message,
+                                       .space = test_space,
+                                       .attribute = test_attribute,
+                                       .trace = test_trace,
+                                       .occlusion = test_occlusion};
     if (s == STATUS_OK)
         s = asl_context_new(group, &o, &cx, &err);
     for (uint32_t y = 0; s == STATUS_OK && y < g->height; y++) {

@@ -430,7 +430,8 @@ static void test_refused(void **state)
 {
     (void)state;
     refused("shader s() { color c = texture3d(\"x\", P); }", "texture3d() is not supported");
-    refused("shader s() { int i = trace(P, N); }", "trace() is not supported");
+    refused("shader s() { int i = pointcloud_write(\"a\", P); }",
+            "pointcloud_write() is not supported");
     refused("shader s() { int i = pointcloud_search(\"x\", P, 1, 5); }", "not supported");
     refused("shader s() { float f = texture(\"x\", u, v, \"alpha\", 0.5); }", "not a variable");
     refused("shader s() { int a; float f = texture(\"x\", u, v, \"alpha\", a); }",

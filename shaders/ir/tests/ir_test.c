@@ -194,6 +194,8 @@ static void first_difference(const char *what, const char *a, const char *b)
 static const struct asl_services services = {.message = on_message,
                                              .space = test_space,
                                              .attribute = test_attribute,
+                                             .trace = test_trace,
+                                             .occlusion = test_occlusion,
                                              .userdata = on_userdata};
 
 /* What the text form makes of the code: read back it prints alike. */
