@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -37,10 +38,27 @@ static char **environment_with(const char *folder)
     return all;
 }
 
+/* Where a child's input comes from, and what it says goes to; closed by whoever opened it. */
+struct ends {
+    int in, out;  /* -1: ours */
+    int terminal; /* whose foreground it has while it runs; -1: none */
+};
+
+/* By a process that may be in the background of the terminal. */
+static void foreground_give(int terminal, pid_t group)
+{
+    sigset_t stop, before;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTTOU);
+    sigprocmask(SIG_BLOCK, &stop, &before);
+    (void)tcsetpgrp(terminal, group);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Between fork and exec: only calls that are safe there. A compiler starts others: a group of their
  * own, so that they can be ended together. */
-static _Noreturn void child_become(char *const argv[], char *const environment[], int out,
-                                   int failed, int slot, pid_t parent)
+static _Noreturn void child_become(char *const argv[], char *const environment[],
+                                   const struct ends *ends, int failed, int slot, pid_t parent)
 {
     setpgid(0, 0);
     guard_group_begin(slot);
@@ -48,11 +66,13 @@ static _Noreturn void child_become(char *const argv[], char *const environment[]
     if (getppid() != parent)
         _exit(127);
     signal(SIGPIPE, SIG_DFL);
+    if (ends->terminal >= 0)
+        foreground_give(ends->terminal, getpid());
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null >= 0 && dup2(null, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
+    const int out = ends->out >= 0 ? ends->out : STDERR_FILENO;
+    if ((ends->in < 0 || dup2(ends->in, 0) >= 0) && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
         execvpe(argv[0], argv, environment);
     int e = errno;
     ssize_t n = write(failed, &e, sizeof e);
@@ -101,47 +121,66 @@ static int child_reap(pid_t pid, int slot)
     return status;
 }
 
-static enum status child_do(char *const argv[], char *const environment[], char *out, size_t size,
-                            int *exit_code, struct error *err)
+/* Starts it: *pid, and *slot of the guard. */
+static enum status child_start(char *const argv[], char *const environment[],
+                               const struct ends *ends, pid_t *pid, int *slot, struct error *err)
 {
-    int said[2], failed[2], e = 0;
-    if (pipe2(said, O_CLOEXEC) != 0)
+    int failed[2], e = 0;
+    if (pipe2(failed, O_CLOEXEC) != 0)
         return error_msg(err, STATUS_IO, "no pipe for %s: %s", argv[0], strerror(errno));
-    if (pipe2(failed, O_CLOEXEC) != 0) {
-        e = errno;
-        close(said[0]);
-        close(said[1]);
-        return error_msg(err, STATUS_IO, "no pipe for %s: %s", argv[0], strerror(e));
-    }
-    const int slot = guard_group();
-    const pid_t parent = getpid(), pid = fork();
-    if (pid == 0)
-        child_become(argv, environment, said[1], failed[1], slot, parent);
-    if (pid < 0)
+    *slot = guard_group();
+    const pid_t parent = getpid();
+    *pid = fork();
+    if (*pid == 0)
+        child_become(argv, environment, ends, failed[1], *slot, parent);
+    if (*pid < 0)
         e = errno;
     else
-        setpgid(pid, pid); /* both sides do it: whoever comes first */
-    close(said[1]);
+        setpgid(*pid, *pid); /* both sides do it: whoever comes first */
     close(failed[1]);
-    int status = 0;
-    if (pid > 0) {
+    if (*pid > 0) {
         ssize_t n;
         while ((n = read(failed[0], &e, sizeof e)) < 0 && errno == EINTR)
             ;
         e = n == sizeof e ? e : 0;
-        child_hear(pid, said[0], out, size);
-        status = child_reap(pid, slot);
+        if (e)
+            (void)child_reap(*pid, *slot);
     } else {
-        guard_group_gone(slot);
+        guard_group_gone(*slot);
     }
-    close(said[0]);
     close(failed[0]);
-    if (e)
-        return error_msg(err, STATUS_MISSING, "%s does not start: %s", argv[0], strerror(e));
+    return e ? error_msg(err, STATUS_MISSING, "%s does not start: %s", argv[0], strerror(e))
+             : STATUS_OK;
+}
+
+static enum status child_ended(const char *program, int status, int *exit_code, struct error *err)
+{
     if (cancel_requested)
-        return error_msg(err, STATUS_CANCELLED, "stopped while %s ran", argv[0]);
+        return error_msg(err, STATUS_CANCELLED, "stopped while %s ran", program);
     *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     return STATUS_OK;
+}
+
+static enum status child_do(char *const argv[], char *const environment[], char *out, size_t size,
+                            int *exit_code, struct error *err)
+{
+    int said[2], slot;
+    pid_t pid;
+    if (pipe2(said, O_CLOEXEC) != 0)
+        return error_msg(err, STATUS_IO, "no pipe for %s: %s", argv[0], strerror(errno));
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    enum status s = null < 0 ? error_msg(err, STATUS_IO, "/dev/null: %s", strerror(errno))
+                             : child_start(argv, environment, &(struct ends){null, said[1], -1},
+                                           &pid, &slot, err);
+    close(said[1]);
+    if (s == STATUS_OK) {
+        child_hear(pid, said[0], out, size);
+        s = child_ended(argv[0], child_reap(pid, slot), exit_code, err);
+    }
+    close(said[0]);
+    if (null >= 0)
+        close(null);
+    return s;
 }
 
 enum status child_run(char *const argv[], const char *folder, char *out, size_t size,
@@ -153,5 +192,48 @@ enum status child_run(char *const argv[], const char *folder, char *out, size_t 
     enum status s = child_do(argv, environment, out, size, exit_code, err);
     if (folder)
         free(environment);
+    return s;
+}
+
+enum status child_run_on(char *const argv[], const char *in, const char *out, int *exit_code,
+                         struct error *err)
+{
+    struct ends ends = {.in = -1, .out = -1, .terminal = -1};
+    int slot;
+    pid_t pid;
+    if (in && (ends.in = open(in, O_RDONLY | O_CLOEXEC)) < 0)
+        return error_msg(err, STATUS_IO, "%s: %s", in, strerror(errno));
+    if (out && (ends.out = open(out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) < 0) {
+        enum status s = error_msg(err, STATUS_IO, "%s: %s", out, strerror(errno));
+        if (ends.in >= 0)
+            close(ends.in);
+        return s;
+    }
+    if (!in) { /* it may ask there only from its foreground, which is ours to give if we have it */
+        ends.terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+        if (ends.terminal >= 0 && tcgetpgrp(ends.terminal) != getpgrp()) {
+            close(ends.terminal);
+            ends.terminal = -1;
+        }
+    }
+    enum status s = child_start(argv, environ, &ends, &pid, &slot, err);
+    if (s == STATUS_OK) {
+        siginfo_t info = {0};
+        while (
+            (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno == EINTR) &&
+            info.si_pid == 0 && !cancel_requested)
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        if (cancel_requested)
+            kill(-pid, SIGKILL);
+        s = child_ended(argv[0], child_reap(pid, slot), exit_code, err);
+    }
+    if (ends.terminal >= 0) {
+        foreground_give(ends.terminal, getpgrp());
+        close(ends.terminal);
+    }
+    if (ends.in >= 0)
+        close(ends.in);
+    if (ends.out >= 0)
+        close(ends.out);
     return s;
 }

@@ -148,6 +148,12 @@ uint64_t memory_allowed(void)
     return bytes;
 }
 
+uint64_t memory_room(void)
+{
+    const uint64_t most = memory_allowed(), used = resident();
+    return used < most ? most - used : 0;
+}
+
 const char *memory_text(uint64_t bytes, char text[32])
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GRACE_MS = 800, LIMIT_STATUS = 1 };
+enum { GRACE_MS = 700, LIMIT_STATUS = 1 };
 
 atomic_int cancel_requested;
 

@@ -179,12 +179,46 @@ static bool resolve(const char *path, char out[PATH_MAX])
     return stat(out, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+/* Links in a folder that all may write are followed only where the kernel would (proc(5),
+ * protected_symlinks), which renaming does not ask. */
+static bool is_planted(const char *path, const struct stat *link)
+{
+    char folder[PATH_MAX];
+    struct stat st;
+    const char *base = path_name(path);
+    const int n = snprintf(folder, sizeof folder, "%.*s", base > path ? (int)(base - path) : 1,
+                           base > path ? path : ".");
+    return n > 0 && (size_t)n < sizeof folder && stat(folder, &st) == 0 && (st.st_mode & S_ISVTX) &&
+           (st.st_mode & S_IWOTH) && link->st_uid != geteuid() && link->st_uid != st.st_uid;
+}
+
+enum status file_link_check(const char *path, struct error *err)
+{
+    char target[PATH_MAX];
+    struct stat link, st;
+    if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode))
+        return STATUS_OK;
+    const ssize_t n = readlink(path, target, sizeof target - 1);
+    target[n > 0 ? n : 0] = '\0';
+    if (is_planted(path, &link))
+        return error_msg(err, STATUS_ARG,
+                         "%s is a link of another user to %s, in a folder that all can write", path,
+                         target);
+    if (stat(path, &st) == 0)
+        return STATUS_OK;
+    return error_msg(err, STATUS_ARG,
+                     "%s is a link to %s, which cannot be opened: %s; remove the "
+                     "link, or name the file itself",
+                     path, target, strerrordesc_np(errno));
+}
+
 enum status file_temp_open(const char *path, char *tmp, size_t tmp_size, int *fd, struct error *err)
 {
     char target[PATH_MAX], folder[PATH_MAX];
     bool special = resolve(path, target);
     struct stat st;
     tmp[0] = '\0';
+    TRY(file_link_check(path, err));
     if (special && stat(target, &st) == 0 && S_ISDIR(st.st_mode))
         return io_error(err, STATUS_IO, "write", path, EISDIR);
     const char *base = path_name(target);

@@ -17,7 +17,7 @@ struct sweep {
     size_t row_count, row_cap;
     bool no_memory;
     const struct bench_record *old; /* rows to resume from */
-    bool *stale; /* by row of old: it was made of something else and is timed again */
+    bool *stale; /* by row of old: an ERROR, or of something else; it is timed again */
     size_t old_count;
 };
 
@@ -37,8 +37,6 @@ static void row_keep(void *ctx, const struct bench_record *row)
     s->rows[s->row_count++] = *row;
 }
 
-/* Whether the store has this setting already: same job, device, mode and setting. A tree that was
- * left to the device shows under its real name. */
 static bool program_is(const struct bench_record *r, const struct lane *l,
                        const struct settings *set)
 {
@@ -47,6 +45,9 @@ static bool program_is(const struct bench_record *r, const struct lane *l,
     return strcmp(r->model ? r->model : "", model) == 0;
 }
 
+/* Whether the store has this setting already: same job, device, mode and setting, and what came of
+ * it. An ERROR is nothing: the device was too hot, or a process was ended. A tree that was left to
+ * the device shows under its real name. */
 static bool in_store(const struct sweep *s, const struct lane *l, const struct settings *set)
 {
     const struct render_job *job = &l->ready.job;
@@ -65,7 +66,8 @@ static bool in_store(const struct sweep *s, const struct lane *l, const struct s
             memcmp(r->work_group, set->launch.work_group, sizeof r->work_group) == 0 &&
             memcmp(r->tile, set->launch.tile, sizeof r->tile) == 0 &&
             r->batch == set->launch.batch) {
-            if (!now || (r->identity && strcmp(r->identity, now->key) == 0))
+            if (r->verdict != VERDICT_ERROR &&
+                (!now || (r->identity && strcmp(r->identity, now->key) == 0)))
                 return true;
             s->stale[i] = true;
         }

@@ -431,6 +431,7 @@ enum status output_replaces(const char *path, unsigned kinds, bool force, struct
     struct output o = {.path = path, .kinds = kinds};
     output_fill(&k, &o);
     arena_free(&k.a);
+    TRY(file_link_check(path, err));
     return force ? STATUS_OK : kind_check(&o, err);
 }
 
@@ -448,6 +449,8 @@ enum status files_check(const struct command *c, const struct arguments *args, s
     }
     beside_add(&k, c, args);
     for (size_t i = 0; i < k.count; i++) {
+        if (k.status == STATUS_OK)
+            k.status = file_link_check(k.outputs[i].path, err);
         there = there || k.outputs[i].there;
         for (size_t j = 0; j < i; j++)
             if (is_one(&k.outputs[i], &k.outputs[j]))

@@ -72,15 +72,6 @@ static const struct option memory_row = {
     .help = "refuse what would take more memory in this process: 800M, 12G",
     .otherwise = "nine tenths of what is free"};
 
-/* Has it a row of its own of this name? */
-static bool has_own(const struct command *c, const char *name)
-{
-    for (size_t i = 0; i < c->option_count; i++)
-        if (strcmp(c->options[i].names, name) == 0)
-            return true;
-    return false;
-}
-
 static bool writes_files(const struct command *c)
 {
     for (size_t i = 0; i < c->option_count; i++)
@@ -99,10 +90,10 @@ const struct option *command_option(const struct command *c, size_t i)
         return &render_rows[i];
     const struct option *rest[3];
     size_t n = 0;
-    if (!c->unlimited && !has_own(c, timeout_row.names))
+    if (!c->unlimited) {
         rest[n++] = &timeout_row;
-    if (!c->unlimited)
         rest[n++] = &memory_row;
+    }
     if (writes_files(c))
         rest[n++] = &force_row;
     return i - common < n ? rest[i - common] : NULL;

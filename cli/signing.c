@@ -4,14 +4,7 @@
  * that what is checked is what was read. */
 #include "cli.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 /* What a signature is for, so that it cannot be taken for one of something else. */
 #define SIGNING_NAMESPACE "isophote"
@@ -43,30 +36,14 @@ const char *signing_ending(enum signing_scheme s) { return schemes[s].ending; }
 static enum status tool_run(enum signing_scheme scheme, char *const argv[], const char *in,
                             const char *said, int *exit_code, struct error *err)
 {
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
-    int status = 0;
-    posix_spawn_file_actions_init(&actions);
-    if (in)
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, in, O_RDONLY, 0);
-    if (said)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, said,
-                                         O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    else
-        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    if (said)
-        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    const int failed = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed)
-        return error_msg(err, STATUS_MISSING,
-                         "signatures of this kind need %s, which does not start: %s",
-                         schemes[scheme].what, strerror(failed));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return error_msg(err, STATUS_IO, "%s: %s", argv[0], strerror(errno));
-    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-    return STATUS_OK;
+    struct error e = {0};
+    enum status s = child_run_on(argv, in, said, exit_code, &e);
+    if (s == STATUS_MISSING)
+        return error_msg(err, s, "signatures of this kind need %s: %s", schemes[scheme].what,
+                         e.msg);
+    if (s != STATUS_OK && err)
+        *err = e;
+    return s;
 }
 
 /* What a tool printed, as one line. */

@@ -123,6 +123,11 @@ enum status soft_alloc(struct soft_device *d, enum soft_memory kind, size_t size
         return error_msg(err, STATUS_LIMIT, "%zu bytes wanted; the device has %llu of %llu left",
                          size, (unsigned long long)(m->limit - m->used),
                          (unsigned long long)m->limit);
+    const unsigned checks = d->options.checks;
+    const size_t written = (checks & SOFT_UNINITIALISED) && kind == SOFT_DEVICE_MEMORY ? size : 0,
+                 cells = checks & (SOFT_RACES | SOFT_WAITS) ? cells_bytes(size) : 0;
+    TRY(memory_plan((uint64_t)size + written + cells, err,
+                    "%zu bytes of the device, and what its checks note", size));
     struct object *o = calloc(1, sizeof *o);
     size_t pages = (size + PAGE - 1) / PAGE * PAGE;
     unsigned char *base = o ? pages_map(pages + PAGE) : NULL;
@@ -133,11 +138,10 @@ enum status soft_alloc(struct soft_device *d, enum soft_memory kind, size_t size
     mprotect(base + pages, PAGE, PROT_NONE); /* what runs past the end unchecked stops there */
     *o = (struct object){
         .base = base, .size = size, .reserved = pages + PAGE, .kind = kind, .id = ++m->next_id};
-    unsigned checks = d->options.checks;
-    if ((checks & SOFT_UNINITIALISED) && kind == SOFT_DEVICE_MEMORY)
-        o->written = pages_map(size);
-    if (checks & (SOFT_RACES | SOFT_WAITS))
-        o->cells = pages_map(cells_bytes(size));
+    if (written)
+        o->written = pages_map(written);
+    if (cells)
+        o->cells = pages_map(cells);
     enum status s = memory_insert(m, o, err);
     if (s != STATUS_OK) {
         object_free(o);

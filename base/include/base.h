@@ -183,7 +183,8 @@ enum status file_read(struct arena *a, const char *path, size_t max_bytes, char 
  * if it cannot be read. */
 int64_t file_read_at(int fd, void *to, size_t size, size_t offset);
 /* Writes to a temporary name beside path, syncs, renames: path holds all or what it held before.
- * Links are followed. A device or pipe (/dev/null) is written to and stays what it is. */
+ * Links are followed, but for those that file_link_check refuses. A device or pipe (/dev/null) is
+ * written to and stays what it is. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
 /* For writers that need a stream or a path of their own: makes a temporary file, readable by its
  * user alone, of a name that nobody can foresee; then either commits it (the usual mode, rename) or
@@ -192,6 +193,10 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
 enum status file_temp_name(const char *path, char *tmp, size_t tmp_size, struct error *err);
 enum status file_temp_open(const char *path, char *tmp, size_t tmp_size, int *fd,
                            struct error *err);
+/* Before a file is written, whoever named it: ARG for a link whose target cannot be opened (writing
+ * would put a file where nobody looks, or replace the link), and for one that another user may have
+ * planted. */
+enum status file_link_check(const char *path, struct error *err);
 /* Before a file is written under a name that the user did not say: ARG where something stands there
  * that is a link, no file, or begins otherwise than what would be written. */
 enum status file_kind_check(const char *path, const void *head, size_t size, struct error *err);
@@ -348,7 +353,7 @@ size_t memory_peak(void);     /* peak resident bytes of this process (VmHWM) */
  */
 extern atomic_int cancel_requested;
 /* For main, before it has threads: SIGINT, SIGTERM and SIGHUP set cancel_requested from here on. A
- * second one, or 0.8 s after the first, ends the process, whatever runs in it, with 128 and the
+ * second one, or 0.7 s after the first, ends the process, whatever runs in it, with 128 and the
  * first one's number. However it ends, by SIGKILL too, a second process clears away what it noted
  * (guard_) and ends what it had started. */
 void stop_begin(void);
@@ -371,6 +376,11 @@ void guard_end_of(int pid);
  * Fails: MISSING if the program cannot be started, CANCELLED, IO, MEMORY. */
 enum status child_run(char *const argv[], const char *folder, char *out, size_t size,
                       int *exit_code, struct error *err);
+/* The same for a tool that may ask somebody: its input is the file `in`, or (NULL) ours, and it has
+ * the foreground of our terminal until it ends; what it says goes to the file `out`, which is
+ * replaced, or (NULL) to our standard error. */
+enum status child_run_on(char *const argv[], const char *in, const char *out, int *exit_code,
+                         struct error *err);
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -378,6 +388,7 @@ enum status child_run(char *const argv[], const char *folder, char *out, size_t 
  * of what the machine, its control groups and RLIMIT_AS have left. */
 uint64_t memory_allowed(void);
 void memory_allow(uint64_t bytes); /* of processes that are started too */
+uint64_t memory_room(void);        /* what of it is not in use now */
 /* "1.5G" or "1.5GiB", "800M", "4096": a power of 1024 behind the number; false: it is none. */
 bool memory_read(const char *text, uint64_t *bytes);
 const char *memory_text(uint64_t bytes, char text[32]); /* "14.7 GiB" */

@@ -179,7 +179,7 @@ static void test_stops(void **state)
     assert_true(WIFEXITED(s) && WEXITSTATUS(s) == 7);
     s = ending("obeys", SIGTERM, 0);
     assert_true(WIFEXITED(s) && WEXITSTATUS(s) == 8);
-    s = ending("deaf", SIGTERM, 0); /* after 0.8 s */
+    s = ending("deaf", SIGTERM, 0); /* after 0.7 s */
     assert_true(WIFEXITED(s) && WEXITSTATUS(s) == 128 + SIGTERM);
     s = ending("deaf", SIGTERM, SIGINT); /* the second: at once */
     assert_true(WIFEXITED(s) && WEXITSTATUS(s) == 128 + SIGINT);

@@ -149,6 +149,48 @@ static void a_sweep_goes_on(void **state)
     arena_free(&a);
 }
 
+/* A setting that could not be timed is not one that the store has. */
+static void a_sweep_runs_errors_again(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/isophote-sweep-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *store;
+    struct run_record runs[2] = {{.kind = "sweep"}, {.kind = "sweep"}};
+    const char *const groups[] = {"1x1", "2x2", "4x4"}, *best;
+    const struct sweep_axis axes[] = {{"work-group", groups, 3}};
+    struct seen seen = {0};
+    struct bench_record *rows;
+    size_t n;
+    assert_int_equal(store_open(path, false, &store, &err), STATUS_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(store_add_run(store, &runs[i], &err), STATUS_OK);
+    struct sweep_options o = {
+        .axes = axes, .axis_count = 1, .bench = {.store = store, .run = runs[0].id}};
+    assert_int_equal(sweep(&o, &seen, &a, &best), STATUS_OK);
+    assert_int_equal(store_bench_rows(store, &a, runs[0].id, &rows, &n, &err), STATUS_OK);
+    assert_int_equal(n, 3);
+    rows[1].verdict = VERDICT_ERROR;
+    rows[1].reason = "3 of 3 repetitions were throttled (too hot), and none is left: no rate";
+    rows[1].samples_per_s = rows[1].interval[0] = rows[1].interval[1] = rows[1].noise = 0;
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(store_add_bench(store, runs[1].id, &rows[i], &err), STATUS_OK);
+    o.resume = true;
+    o.bench.run = runs[1].id;
+    assert_int_equal(sweep(&o, &seen, &a, &best), STATUS_OK);
+    assert_int_equal(seen.total, 1);
+    assert_int_equal(seen.count[VERDICT_PASS], 1);
+    assert_int_equal(sweep(&o, &seen, &a, &best), STATUS_OK);
+    assert_int_equal(seen.total, 0);
+    store_close(store);
+    unlink(path);
+    arena_free(&a);
+}
+
 static void bad_scenes_stop_the_whole(void **state)
 {
     (void)state;
@@ -173,6 +215,7 @@ int main(void)
         cmocka_unit_test(programs_are_lanes),
         cmocka_unit_test(strategies),
         cmocka_unit_test(a_sweep_goes_on),
+        cmocka_unit_test(a_sweep_runs_errors_again),
         cmocka_unit_test(bad_scenes_stop_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ struct timing_options {
      .help = "seconds for the repetitions of one " row "; without it --repetitions hold however long they take", .otherwise = (seconds)},                              \
     {"--precision", OPTION_ABOVE_ZERO, offsetof(struct timing_options, bench.precision), "R",                  \
      .help = "stop when half the interval is below this share of the median", .otherwise = "0.02"},           \
-    {"--timeout", OPTION_ABOVE_ZERO, offsetof(struct timing_options, bench.run_timeout_s), "S",                \
+    {"--run-budget", OPTION_ABOVE_ZERO, offsetof(struct timing_options, bench.run_timeout_s), "S",             \
      .help = "a repetition that takes longer is an ERROR", .otherwise = "300"}
 // clang-format on
 

@@ -20,6 +20,9 @@ struct candidates {
     RTCDevice device;
     struct tree world, *prototypes;
     struct affine *to_object; /* by instance */
+    uint64_t room;            /* bytes that Embree may take */
+    atomic_llong taken;       /* that it has */
+    atomic_bool refused;      /* it wanted more */
 };
 
 /* An affine map: rows and what is added. */
@@ -340,13 +343,36 @@ static bool keep_building(void *unused, double share)
     return !cancel_requested;
 }
 
-static enum status embree_status(RTCDevice device, struct error *err)
+/* What Embree takes while it builds, of which it keeps three quarters: 122 to 126 bytes a box for
+ * terrains of 131072 to 8388608 triangles and for blob. BOX_BYTES is asked for before; if it wants
+ * more than is allowed all the same, it is refused. */
+enum { BOX_BYTES = 128, SMALL = 1 << 20 };
+
+/* Asked by Embree, from any thread, before it takes memory and after it gave some back. */
+static bool keep_taking(void *candidates, ssize_t bytes, bool post)
 {
-    enum RTCError e = embree.rtcGetDeviceError(device);
+    (void)post;
+    struct candidates *c = candidates;
+    const long long taken = atomic_fetch_add(&c->taken, bytes) + bytes;
+    if (bytes <= 0 || (unsigned long long)taken <= c->room)
+        return !cancel_requested || bytes <= 0;
+    atomic_store(&c->refused, true);
+    return false;
+}
+
+static enum status embree_status(struct candidates *c, struct error *err)
+{
+    enum RTCError e = embree.rtcGetDeviceError(c->device);
     if (e == RTC_ERROR_NONE)
         return STATUS_OK;
     if (e == RTC_ERROR_CANCELLED || cancel_requested)
         return error_msg(err, STATUS_CANCELLED, "stopped while Embree was building its tree");
+    if (atomic_load(&c->refused)) {
+        char room[32];
+        return error_msg(err, STATUS_LIMIT,
+                         "Embree's tree takes more than the %s that are left (--memory)",
+                         memory_text(c->room, room));
+    }
     if (e == RTC_ERROR_OUT_OF_MEMORY)
         return error_msg(err, STATUS_MEMORY, "Embree ran out of memory");
     return error_msg(err, STATUS_MISSING, "Embree refused to work (RTCError %d)", (int)e);
@@ -402,7 +428,7 @@ static enum status prototypes_build(struct candidates *c, struct error *err)
         t->pad = t->size * PAD;
         tree_add(t, s->prototypes[i].count, prototype_bounds, closest_callback, any_callback);
         embree.rtcCommitScene(t->embree);
-        enum status status = embree_status(c->device, err);
+        enum status status = embree_status(c, err);
         if (status != STATUS_OK)
             return status;
     }
@@ -431,7 +457,15 @@ static enum status world_build(struct candidates *c, struct error *err)
         tree_add(t, s->instance_count, instances_bounds, instance_closest_callback,
                  instance_any_callback);
     embree.rtcCommitScene(t->embree);
-    return embree_status(c->device, err);
+    return embree_status(c, err);
+}
+
+static size_t box_count(const struct scene *s)
+{
+    size_t n = scene_primitive_count(s) + s->instance_count;
+    for (size_t i = 0; i < s->prototype_count; i++)
+        n += s->prototypes[i].count;
+    return n;
 }
 
 enum status candidates_open(const struct scene *s, struct candidates **out, struct error *err)
@@ -439,6 +473,7 @@ enum status candidates_open(const struct scene *s, struct candidates **out, stru
     enum status status = embree_load(err);
     if (status != STATUS_OK)
         return status;
+    TRY(memory_plan(box_count(s) * BOX_BYTES, err, "Embree's tree of %zu boxes", box_count(s)));
     struct candidates *c = calloc(1, sizeof *c);
     if (!c)
         return error_msg(err, STATUS_MEMORY, "no memory for the reference's tree");
@@ -460,6 +495,8 @@ enum status candidates_open(const struct scene *s, struct candidates **out, stru
                            (int)embree.rtcGetDeviceError(NULL));
         goto fail;
     }
+    c->room = memory_room() > SMALL ? memory_room() : SMALL;
+    embree.rtcSetDeviceMemoryMonitorFunction(c->device, keep_taking, c);
     status = prototypes_build(c, err);
     if (status == STATUS_OK)
         status = world_build(c, err);

@@ -16,6 +16,7 @@
     X(rtcNewDevice)                                                                                \
     X(rtcReleaseDevice)                                                                            \
     X(rtcGetDeviceError)                                                                           \
+    X(rtcSetDeviceMemoryMonitorFunction)                                                           \
     X(rtcNewScene)                                                                                 \
     X(rtcReleaseScene)                                                                             \
     X(rtcSetSceneFlags)                                                                            \

@@ -64,8 +64,9 @@ void *asl_point_alloc(struct asl_run *r, size_t count, size_t size)
 {
     void *p = arena_alloc(&r->cx->point, count, size, 0);
     if (!p)
-        asl_run_fail(r, STATUS_MEMORY, r->cx->at, "one point needs more than %zu bytes of memory",
-                     r->cx->max_bytes);
+        asl_run_fail(r, STATUS_MEMORY, r->cx->at,
+                     "one point needs more than %zu bytes of memory (--memory)",
+                     r->cx->point.limit);
     return p;
 }
 
@@ -383,6 +384,13 @@ static void run_layer(struct asl_context *cx, size_t index)
 
 /* ---- contexts ------------------------------------------------------------------------------- */
 
+static size_t variable_bytes(const struct asl_run *r, const struct asl_symbol *s)
+{
+    if (s->kind == SYM_GLOBAL || s->kind == SYM_FORMAL)
+        return 0;
+    return asl_type_slots(s->type) * sizeof(union asl_slot) * ((s->derivs & r->mode) != 0 ? 3 : 1);
+}
+
 static enum status run_new(struct asl_context *cx, size_t index, struct error *err)
 {
     struct asl_run *r = &cx->runs[index];
@@ -397,6 +405,11 @@ static enum status run_new(struct asl_context *cx, size_t index, struct error *e
     r->places = ARENA_ARRAY(&cx->arena, struct asl_place, p->symbol_count);
     if (!r->pending || !r->places)
         return error_msg(err, STATUS_MEMORY, "out of memory");
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < p->symbol_count; i++)
+        bytes += variable_bytes(r, p->symbols[i]);
+    TRY(memory_plan_at(bytes, asl_pos(layer->shader->fn->at), err, "the variables of shader %s",
+                       r->shader));
     for (size_t i = 0; i < p->symbol_count; i++) {
         const struct asl_symbol *s = p->symbols[i];
         struct asl_place *place = &r->places[s->index];
@@ -430,7 +443,8 @@ enum status asl_context_open(struct asl_context *cx, const struct asl_context_op
     cx->error_repeats = opt->error_repeats;
     cx->max_bytes = opt->max_bytes ? opt->max_bytes : (size_t)256 << 20;
     cx->arena.limit = cx->max_bytes * 4;
-    cx->point.limit = cx->max_bytes;
+    const uint64_t room = memory_room() / 2 / parallel_threads(); /* each has a context */
+    cx->point.limit = room < cx->max_bytes ? (size_t)room + 1 : cx->max_bytes;
     cx->temps = temp_block_new(TEMP_BLOCK);
     if (!cx->temps)
         return error_msg(err, STATUS_MEMORY, "out of memory");

@@ -470,11 +470,13 @@ static enum status make_cells(struct asl_code_context *c, struct error *err)
         const struct ir_cell *cell = &code->cells[i];
         c->cell_first[i] = (uint32_t)slots;
         slots += ir_cell_slots(cell);
-        if (slots > c->cx.max_bytes / sizeof(union asl_slot))
-            return error_msg(err, STATUS_MEMORY, "'%s' is too large", cell->name);
         for (uint32_t k = 0; k < cell->n; k++)
             pointers += ir_cell_type(cell, k) >= IR_S;
     }
+    TRY(memory_plan(slots * sizeof(union asl_slot) + pointers * sizeof(uint32_t), err,
+                    "the variables of %u cells", code->cell_count));
+    if (slots > c->cx.max_bytes / sizeof(union asl_slot))
+        return error_msg(err, STATUS_MEMORY, "the variables take more than one point may use");
     c->cells = ARENA_ARRAY(&c->cx.arena, union asl_slot, slots);
     c->pointers = ARENA_ARRAY(&c->cx.arena, uint32_t, pointers);
     if (!c->cells || !c->pointers)

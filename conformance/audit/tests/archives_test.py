@@ -466,8 +466,8 @@ def signatures(store, true):
 
     told(0, 'note    signature  ' + path + '.sig is a signature of these bytes: Good "isophote" signature for a@example.org', *check, f"{folder}/a.allowed")
     told(1, "FINDING signature  " + path + ".sig is by no key that", *check, f"{folder}/b.allowed")
-    told(2, "need ssh-keygen (OpenSSH), which does not start", *check, f"{folder}/a.allowed", PATH="/nonexistent")
-    told(2, "need ssh-keygen (OpenSSH), which does not start", "submit", "--store", store, "-o", f"{folder}/none.tar", "--sign", f"{folder}/a", PATH="/nonexistent")
+    told(2, "need ssh-keygen (OpenSSH): ssh-keygen does not start", *check, f"{folder}/a.allowed", PATH="/nonexistent")
+    told(2, "need ssh-keygen (OpenSSH): ssh-keygen does not start", "submit", "--store", store, "-o", f"{folder}/none.tar", "--sign", f"{folder}/a", PATH="/nonexistent")
     if os.path.exists(f"{folder}/none.tar"):
         failures.append("an archive was written although it could not be signed")
     told(1, path + ".sig does not sign these bytes", "audit", f"{stores[2]}.tar", *check[2:], f"{folder}/a.allowed", "--signature", path + ".sig")
