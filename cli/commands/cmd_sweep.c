@@ -131,8 +131,9 @@ static const struct option options[] = {
     {"--random-seed", OPTION_UINT64, AT(sweep.random_seed), "N", .help = "of random:N",
      .preset = "1"},
     {"--resume", OPTION_FLAG, AT(sweep.resume),
-     .help = "goes on with the newest sweep in the store: settings that it has a row of are not timed "
-             "again, but for ERRORs"},
+     .help =
+         "goes on with the newest sweep in the store: settings that it has a row of are not timed "
+         "again, but for ERRORs"},
     TIMING_OPTIONS("3", "7", "3", "setting"),
 };
 const struct command command_sweep = {
