@@ -10,24 +10,57 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 3 };
+enum { VERSION = 4, SUM_SIZE = 33 };
+/* A line ends with the hash of the one before, and of itself up to here: none can be changed, left out
+ * or moved without its sum. Whoever reckons it anew can write any line; so could who makes one up. */
+static const char SUM_KEY[] = ",\"sum\":\"", SUM_END[] = "\"}";
 
 struct journal {
     struct arena arena;
     const char *path;
     int fd;
+    char sum[SUM_SIZE];            /* of the last line; "" before the first */
     struct journal_entry *entries; /* newest first */
     const struct identity **identities;
     size_t identity_count, identity_cap;
 };
 
+/* Of n bytes, behind the line of the sum `before`. */
+static void line_sum(const char *before, const char *line, size_t n, char sum[SUM_SIZE])
+{
+    struct hash *h = hash_open();
+    hash_add(h, before, strlen(before));
+    hash_add(h, line, n);
+    hash_close(h, sum);
+}
+
+/* Takes the sum of a line that was read. */
+static bool line_fits(struct journal *j, const char *line, size_t n)
+{
+    const size_t key = sizeof SUM_KEY - 1, end = sizeof SUM_END - 1,
+                 tail = key + SUM_SIZE - 1 + end;
+    char sum[SUM_SIZE];
+    if (n <= tail || memcmp(line + n - tail, SUM_KEY, key) != 0)
+        return false;
+    line_sum(j->sum, line, n - tail, sum);
+    if (!sum[0] || memcmp(line + n - tail + key, sum, SUM_SIZE - 1) != 0)
+        return false;
+    memcpy(j->sum, sum, sizeof sum);
+    return true;
+}
+
 /* sync: nothing that is written yet is lost any more. */
 static enum status write_line(struct journal *j, struct json_writer *w, bool sync,
                               struct error *err)
 {
-    text_puts(&w->out, "\n");
+    char sum[SUM_SIZE] = "";
     enum status s = STATUS_OK;
-    if (w->out.failed)
+    if (!w->out.failed) { /* an object: its last brace goes */
+        w->out.data[--w->out.len] = '\0';
+        line_sum(j->sum, w->out.data, w->out.len, sum);
+        text_printf(&w->out, "%s%s%s\n", SUM_KEY, sum, SUM_END);
+    }
+    if (w->out.failed || !sum[0])
         s = error_msg(err, STATUS_MEMORY, "out of memory for a line of %s", j->path);
     for (size_t done = 0; s == STATUS_OK && done < w->out.len;) {
         ssize_t n = write(j->fd, w->out.data + done, w->out.len - done);
@@ -39,6 +72,8 @@ static enum status write_line(struct journal *j, struct json_writer *w, bool syn
             done += (size_t)n;
     }
     /* a journal on a pipe or /dev/null cannot be synced, and needs not */
+    if (s == STATUS_OK)
+        memcpy(j->sum, sum, sizeof sum);
     if (s == STATUS_OK && sync && fsync(j->fd) != 0 && errno != EINVAL && errno != EROFS)
         s = error_msg(err, STATUS_IO, "%s: %s", j->path, strerror(errno));
     text_free(&w->out);
@@ -136,8 +171,14 @@ static enum status read_lines(struct journal *j, const char *data, size_t size, 
         const struct json *o;
         struct error e = {0};
         enum status s = json_parse(&j->arena, j->path, data + at, len, &o, &e);
-        if (s == STATUS_OK)
-            s = line == 1 ? read_header(j, o, &e) : read_entry(j, o, &e);
+        if (s == STATUS_OK && line == 1)
+            s = read_header(j, o, &e);
+        if (s == STATUS_OK && !line_fits(j, data + at, len))
+            s = error_set(&e, STATUS_TYPE, (struct src_pos){j->path, line, 1},
+                          "not what was written behind the line before: one of them was changed, "
+                          "left out or moved; leave --resume out to start anew");
+        if (s == STATUS_OK && line > 1)
+            s = read_entry(j, o, &e);
         if (s == STATUS_PARSE && at + len + 1 == size)
             break; /* torn with blocks out of order: a full line of which a part is missing */
         if (s != STATUS_OK) {

@@ -224,94 +224,27 @@ double json_number_at(const struct json *v, const char *key)
 
 /* ---- the summary ------------------------------------------------------------------------ */
 
-struct totals {
-    size_t asked, judged, conformant, clean, bad, open; /* devices */
-    size_t cases[VERDICT_COUNT], waived;
-    size_t rows[VERDICT_COUNT], row_count;
-};
-
-static void totals_count(const struct snapshot *s, struct totals *n)
-{
-    for (size_t i = 0; i < s->column_count; i++) {
-        const struct snapshot_column *c = &s->columns[i];
-        for (int v = 0; v < VERDICT_COUNT; v++)
-            n->cases[v] += c->count[v];
-        n->waived += c->waived;
-        n->asked += c->asked || c->cases;
-        n->judged += c->outcomes.judged > 0;
-        if (c->cases == 0)
-            continue;
-        if (c->conformant)
-            n->conformant++;
-        else if (c->outcomes.junit[JUNIT_FAILURE])
-            n->bad++;
-        else if (outcome_end(&c->outcomes) == RUN_GREEN)
-            n->clean++;
-        else
-            n->open++;
-    }
-    for (size_t i = 0; i < s->bench_count; i++)
-        n->rows[s->benches[i].record->verdict]++;
-    n->row_count = s->bench_count - n->rows[VERDICT_SKIP]; /* a refused setting was not timed */
-}
-
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 
-/* What was judged, before what came of it. */
-static void headline_scope(struct text *t, const struct snapshot *s, const struct totals *n)
-{
-    bool whole = n->judged > 0;
-    for (size_t i = 0; i < s->column_count; i++)
-        whole = whole && (s->columns[i].whole || !(s->columns[i].asked || s->columns[i].cases));
-    if (s->list && s->same_list)
-        markup_printf(t, "<b>%zu of %zu cases of %s judged on %zu of %zu device%!%!</b>",
-                      s->judged_listed, s->list_cases, path_name(s->list), n->judged, n->asked,
-                      plural(n->asked), whole ? "" : "; not the whole list");
-    else
-        markup_printf(t, "<b>%zu case%! judged on %zu of %zu device%!; %!</b>", s->judged,
-                      plural(s->judged), n->judged, n->asked, plural(n->asked),
-                      s->list ? "runs had several lists" : "of which list is not known");
-    if (s->list && s->same_list && s->judged > s->judged_listed)
-        markup_printf(t, ", and %zu more of scenes that were named", s->judged - s->judged_listed);
-    text_puts(t, ". ");
-}
-
-static void headline_devices(struct text *t, const struct totals *n)
-{
-    const struct {
-        size_t count;
-        const char *one, *several;
-    } rows[] = {
-        {n->conformant, "is conformant", "are conformant"},
-        {n->clean, "passes all that was judged", "pass all that was judged"},
-        {n->bad, "fails", "fail"},
-        {n->open, "could not be judged in full", "could not be judged in full"},
-    };
-    size_t said = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].count) {
-            markup_printf(t, "%!<b>%zu %!%!</b>", said ? "; " : "", rows[i].count,
-                          said                 ? ""
-                          : rows[i].count == 1 ? "device "
-                                               : "devices ",
-                          rows[i].count == 1 ? rows[i].one : rows[i].several);
-            said++;
-        }
-}
-
-static void headline(struct page *p, const struct totals *n)
+static void headline(struct page *p, const struct headline *n)
 {
     struct text *t = p->t;
     bool bad = n->bad || n->rows[VERDICT_FAIL];
-    bool cases = n->conformant + n->clean + n->bad + n->open > 0;
-    bool open = n->open || n->rows[VERDICT_ERROR] || (n->judged == 0 && n->row_count == 0);
+    bool cases = n->conformant + n->clean + n->bad + n->open + n->forgiven > 0;
+    bool open =
+        n->open || n->forgiven || n->rows[VERDICT_ERROR] || (n->judged == 0 && n->row_count == 0);
     markup_printf(t, "<div class=\"headline %!\" role=\"status\">",
                   bad    ? "bad"
                   : open ? "open"
                          : "good");
     if (cases) {
-        headline_scope(t, p->s, n);
-        headline_devices(t, n);
+        struct text scope = {0}, devices = {0};
+        headline_scope(&scope, p->s, n);
+        headline_devices(&devices, n);
+        markup_printf(t, "<b>%s</b>. <b>%s</b>", scope.data ? scope.data : "",
+                      devices.data ? devices.data : "");
+        text_free(&scope);
+        text_free(&devices);
         if (n->rows[VERDICT_FAIL])
             markup_printf(t, "; <b>%zu timed setting%! gave a wrong picture</b>",
                           n->rows[VERDICT_FAIL], plural(n->rows[VERDICT_FAIL]));
@@ -419,6 +352,8 @@ static void card(struct page *p, size_t i)
         html_verdict(p->t, VERDICT_ERROR);
     else if (c->conformant)
         text_puts(p->t, "<span class=\"v pass\">conformant</span>");
+    else if (c->forgiven)
+        text_puts(p->t, "<span class=\"v waived\">WAIVED</span>");
     else if (c->outcomes.judged)
         html_verdict(p->t, VERDICT_PASS);
     else if (rows[VERDICT_PASS]) /* right where it was timed, and nowhere else was looked */
@@ -585,7 +520,7 @@ enum status report_html(struct text *t, struct arena *a, const struct snapshot *
 {
     struct text body[PART_COUNT] = {0};
     struct page p = {.t = t, .a = a, .s = s};
-    struct totals n = {0};
+    struct headline n;
     text_puts(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
                  "name=\"viewport\" "
                  "content=\"width=device-width, initial-scale=1\"/>\n<title>Isophote "
@@ -603,7 +538,7 @@ enum status report_html(struct text *t, struct arena *a, const struct snapshot *
         if (body[i].len)
             markup_printf(t, "<a href=\"#%!\">%!</a>\n", parts[i].id, parts[i].title);
     text_puts(t, "</div></nav>\n<main>\n");
-    totals_count(s, &n);
+    headline_count(s, &n);
     headline(&p, &n);
     text_puts(t, "<div class=\"cards\">\n");
     for (size_t i = 0; i < s->column_count; i++)

@@ -267,7 +267,8 @@ struct outcome_sum {
     size_t junit[JUNIT_COUNT];
 };
 void outcome_add(struct outcome_sum *sum, const struct outcome *o);
-/* Exit status 1, 0 and 77. */
+/* Exit status 1, 0 and 77. Green is a run in which something passed: one whose findings are all
+ * waived has shown nothing. */
 enum run_end { RUN_FINDING, RUN_GREEN, RUN_NOTHING };
 enum run_end outcome_end(const struct outcome_sum *sum);
 

@@ -131,9 +131,9 @@ static void nothing_write(struct text *t)
 {
     text_puts(t, "  <testsuite name=\"isophote conform\" tests=\"1\" failures=\"0\" errors=\"1\" "
                  "skipped=\"0\" time=\"0.000000\">\n"
-                 "    <testcase classname=\"isophote\" name=\"something is judged\" "
+                 "    <testcase classname=\"isophote\" name=\"something passes\" "
                  "time=\"0.000000\">\n"
-                 "      <error message=\"no case of this run was judged\" type=\"NOTHING\"/>\n"
+                 "      <error message=\"no case of this run passed\" type=\"NOTHING\"/>\n"
                  "    </testcase>\n  </testsuite>\n");
 }
 

@@ -79,5 +79,5 @@ void outcome_add(struct outcome_sum *sum, const struct outcome *o)
 
 enum run_end outcome_end(const struct outcome_sum *sum)
 {
-    return sum->findings ? RUN_FINDING : sum->judged ? RUN_GREEN : RUN_NOTHING;
+    return sum->findings ? RUN_FINDING : sum->passed ? RUN_GREEN : RUN_NOTHING;
 }

@@ -3,6 +3,7 @@
 #ifndef ISOPHOTE_REPORTS_REPORT_H
 #define ISOPHOTE_REPORTS_REPORT_H
 
+#include "headline.h"
 #include "markup.h"
 #include "store/offers.h"
 

@@ -223,7 +223,18 @@ static void md_rates(struct text *t, const struct snapshot *s, bool sweep)
 
 void report_markdown(struct text *t, const struct snapshot *s)
 {
+    struct headline n;
     text_puts(t, "# Isophote report\n\n");
+    headline_count(s, &n);
+    if (n.conformant + n.clean + n.bad + n.open + n.forgiven > 0) {
+        struct text said = {0};
+        headline_scope(&said, s, &n);
+        text_puts(&said, ". ");
+        headline_devices(&said, &n);
+        md_text(t, said.data);
+        text_puts(t, ".\n\n");
+        text_free(&said);
+    }
     md_devices(t, s);
     md_findings(t, s);
     md_rates(t, s, false);

@@ -250,9 +250,58 @@ static enum status rows_read(struct loader *l, enum record_kind kind, struct row
     return STATUS_OK;
 }
 
+/* Two records of one thing that happened once: of runs with one beginning, command and host, with the
+ * same seconds. What they say of it has to be the same; else somebody changed one of them. */
+static const char *contradiction(const struct loader *l, enum record_kind kind,
+                                 const struct candidate *a, const struct candidate *b)
+{
+    const struct run_record *x = &l->out->runs[a->run].record, *y = &l->out->runs[b->run].record;
+    if (a->run == b->run || text_order(x->started_utc, y->started_utc) != 0 ||
+        text_order(x->command, y->command) != 0)
+        return NULL;
+    if (kind == RECORD_CASE) {
+        const struct case_record *c = a->record, *d = b->record;
+        const bool once = text_order(c->identity, d->identity) == 0 &&
+                          c->compile_s == d->compile_s && c->run_s == d->run_s;
+        return once && (c->verdict != d->verdict || c->waived != d->waived ||
+                        text_order(c->skip, d->skip) != 0 || text_order(c->rerun, d->rerun) != 0)
+                   ? c->name
+                   : NULL;
+    }
+    if (kind == RECORD_BENCH) {
+        const struct bench_record *c = a->record, *d = b->record;
+        const bool once = text_order(c->identity, d->identity) == 0 &&
+                          text_order(c->detail, d->detail) == 0 &&
+                          text_order(c->phases, d->phases) == 0;
+        return once && (c->verdict != d->verdict || c->samples_per_s != d->samples_per_s) ? c->scene
+                                                                                          : NULL;
+    }
+    return NULL;
+}
+
+/* Of n rows, sorted. */
+static enum status rows_agree(const struct loader *l, enum record_kind kind,
+                              const struct candidate *items, size_t n, struct error *err)
+{
+    for (size_t first = 0, i = 0; i < n; i++) {
+        if (row_kinds[kind].same(&items[first], &items[i]) != 0)
+            first = i;
+        for (size_t k = first; k < i; k++) {
+            const char *what = contradiction(l, kind, &items[k], &items[i]);
+            if (what)
+                return error_msg(err, STATUS_MISMATCH,
+                                 "the run that began at %s is here twice, and its two records of "
+                                 "%.100s differ: one of them was changed",
+                                 l->out->runs[items[i].run].record.started_utc, what);
+        }
+    }
+    return STATUS_OK;
+}
+
 /* Drops rows of hidden columns and all but the newest of each key; the rest stands in sorted order.
  */
-static void rows_reduce(const struct loader *l, enum record_kind kind, struct rows *r)
+static enum status rows_reduce(const struct loader *l, enum record_kind kind, struct rows *r,
+                               struct error *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->count; i++)
@@ -263,6 +312,7 @@ static void rows_reduce(const struct loader *l, enum record_kind kind, struct ro
     l->out->hidden += r->count - n;
     if (n)
         qsort(r->items, n, sizeof *r->items, row_kinds[kind].sort);
+    TRY(rows_agree(l, kind, r->items, n, err));
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (i + 1 == n || row_kinds[kind].same(&r->items[i], &r->items[i + 1]) != 0)
@@ -272,6 +322,7 @@ static void rows_reduce(const struct loader *l, enum record_kind kind, struct ro
         qsort(r->items, kept, sizeof *r->items, order_sort);
     for (size_t i = 0; i < kept; i++)
         l->out->runs[r->items[i].run].shown = true;
+    return STATUS_OK;
 }
 
 /* ---- hiding and naming columns ---------------------------------------------------------- */
@@ -523,6 +574,39 @@ static const char *string_at(const struct json *v, const char *key)
     return c && c->type == JSON_STRING ? c->string : NULL;
 }
 
+/* The program that made a case's result; NULL: it is not told. */
+static const struct identity *program_of(const struct snapshot *s, const struct case_record *c)
+{
+    const struct identity *id =
+        c->identity ? identity_find(s->identities, s->identity_count, c->identity) : NULL;
+    for (size_t i = 0; id && i < id->count; i++)
+        if (id->parts[i].of && strcmp(id->parts[i].of->kind, "program") == 0)
+            return id->parts[i].of;
+    return NULL;
+}
+
+/* Of one text, whoever built it; of trees with changes that no commit has, the same bytes. */
+static bool same_program(const struct identity *a, const struct identity *b)
+{
+    static const char *const text[] = {"version", "commit", "dirty", "kernel", "protocol"};
+    if (!a || !b || strcmp(a->key, b->key) == 0)
+        return true;
+    for (size_t i = 0; i < a->count; i++) {
+        const char *name = a->parts[i].name, *other = NULL;
+        bool counts = false;
+        for (size_t k = 0; k < sizeof text / sizeof *text; k++)
+            counts = counts || strcmp(name, text[k]) == 0;
+        for (size_t k = 0; k < b->count; k++)
+            if (strcmp(b->parts[k].name, name) == 0)
+                other = b->parts[k].value;
+        if (counts && text_order(a->parts[i].value, other) != 0)
+            return false;
+        if (counts && strcmp(name, "dirty") == 0 && strcmp(a->parts[i].value, "no") != 0)
+            return false; /* their keys differ */
+    }
+    return true;
+}
+
 /* The list of the newest run that has one, whether all the runs had it, and what of it was judged,
  * where. */
 static void list_count(struct snapshot *s)
@@ -555,6 +639,10 @@ static void list_count(struct snapshot *s)
             const struct outcome o = outcome_of_case(x->record);
             outcome_add(&column->outcomes, &o);
             column->listed += x->record->listed;
+            const struct identity *program = x->record->listed ? program_of(s, x->record) : NULL;
+            column->program = column->program ? column->program : program;
+            column->mixed = column->mixed || !same_program(column->program, program);
+            column->forgiven += o.counts == COUNTS_NEUTRAL && x->record->verdict != VERDICT_SKIP;
             column->unexplained += x->record->listed && x->record->verdict == VERDICT_SKIP &&
                                    text_order(x->record->skip, "expected") != 0;
             listed = listed || x->record->listed;
@@ -565,9 +653,10 @@ static void list_count(struct snapshot *s)
     }
     for (size_t c = 0; c < s->column_count; c++) {
         struct snapshot_column *column = &s->columns[c];
-        column->whole =
-            s->list && s->same_list && s->list_cases > 0 && column->listed == s->list_cases;
-        column->conformant = column->whole && column->unexplained == 0 &&
+        column->whole = s->list && s->same_list && s->list_cases > 0 &&
+                        column->listed == s->list_cases && !column->mixed;
+        s->mixed = s->mixed || column->mixed;
+        column->conformant = column->whole && column->unexplained == 0 && column->forgiven == 0 &&
                              outcome_end(&column->outcomes) == RUN_GREEN;
     }
 }
@@ -605,7 +694,7 @@ enum status snapshot_load(struct store *const *stores, size_t count, struct aren
     if (!st)
         st = columns_show(&l, err);
     for (int k = SHOWN_FIRST; k < SHOWN_END && !st; k++)
-        rows_reduce(&l, (enum record_kind)k, &rows[k]);
+        st = rows_reduce(&l, (enum record_kind)k, &rows[k], err);
     if (!st)
         st = columns_name(a, &snap, err);
     if (!st)

@@ -23,9 +23,12 @@ struct snapshot_column {
     size_t count[VERDICT_COUNT], waived, cases;
     struct outcome_sum outcomes;
     size_t listed,
-        unexplained;        /* cases of the list, and SKIPs of it that no list of skips expects */
-    bool asked;             /* of a conformance run, whether or not it has cases */
-    bool whole, conformant; /* all of the list is there; and nothing in it is a finding */
+        unexplained; /* cases of the list, and SKIPs of it that no list of skips expects */
+    size_t forgiven; /* what would be a finding without its waiver */
+    const struct identity *program; /* that made one of these; NULL: not told */
+    bool mixed;                     /* others made others of these */
+    bool asked;                     /* of a conformance run, whether or not it has cases */
+    bool whole, conformant; /* all of the list is there; nothing in it is a finding or forgiven */
 };
 struct snapshot_case {
     const struct case_record *record;
@@ -53,6 +56,7 @@ struct snapshot {
     const char *list, *list_hash; /* of the newest conformance run; NULL: not known */
     size_t list_cases;
     bool same_list;               /* all the runs shown had it */
+    bool mixed;                   /* a device's cases were judged by programs that differ */
     size_t judged, judged_listed; /* cases judged on some device; of these, of a list */
     const struct identity **identities;
     size_t identity_count;

@@ -121,8 +121,8 @@ static void html_shows_what_matters(void **state)
     const char *html = plain(&a, sample_written(&a, REPORT_HTML, "r.html"));
     static const char *const wanted[] = {
         "<b>48 of 48 cases of core judged on 4 of 4 devices; not the whole list</b>",
-        "<b>1 device is conformant</b>", /* native; the one with a waiver lacks a case */
-        "<b>1 passes all that was judged</b>; <b>1 fails</b>; <b>1 could not be judged in full</b>",
+        "<b>1 device is conformant; " /* native */
+        "1 fails what waivers forgive; 1 fails; 1 could not be judged in full</b>",
         "isophote replay image.strict.cornell --device opencl:0", /* how to see a failure */
         "the worker was killed by signal 11",                     /* an error is not hidden */
         /* a skip has its reason, once for all devices, and cases which of these skipped them */
@@ -458,7 +458,8 @@ static struct store *store_of(struct arena *a, const char *name, const char *whe
                                       .verdict = verdict,
                                       .reason = reason,
                                       .listed = selection != NULL,
-                                      .skip = skip};
+                                      .waived = skip && strcmp(skip, "waived") == 0,
+                                      .skip = skip && strcmp(skip, "waived") == 0 ? NULL : skip};
         assert_int_equal(store_add_device(s, run.id, &devices[i], &err), STATUS_OK);
         assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
     }
@@ -495,6 +496,92 @@ static void all_stores_are_shown(void **state)
     arena_free(&a);
 }
 
+/* A copy of a store, changed: of one run in both, one verdict in each. */
+static void copies_of_a_run_agree(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *when;
+        enum verdict verdict;
+        bool agree;
+    } rows[] = {
+        {"2026-01-01T00:00:00Z", VERDICT_FAIL, true},
+        {"2026-01-01T00:00:00Z", VERDICT_PASS, false},
+        {"2026-01-01T00:00:01Z", VERDICT_PASS, true}, /* run again */
+    };
+    const struct device_record d = {.id = "native", .name = "CPU", .driver = "1"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena a = {0};
+        struct error err = {0};
+        struct store *stores[] = {
+            store_of(&a, "a.sqlite", "2026-01-01T00:00:00Z", &d, 1, VERDICT_FAIL, "so", NULL, NULL),
+            store_of(&a, "b.sqlite", rows[i].when, &d, 1, rows[i].verdict, "so", NULL, NULL)};
+        enum status st = report_write(stores, 2, REPORT_HTML, false, in_folder(&a, "r.html"), &err);
+        assert_int_equal(st, rows[i].agree ? STATUS_OK : STATUS_MISMATCH);
+        if (!rows[i].agree)
+            assert_string_equal(err.msg, "the run that began at 2026-01-01T00:00:00Z is here "
+                                         "twice, and its two records of image.strict.a differ: one "
+                                         "of them was changed");
+        store_close(stores[0]);
+        store_close(stores[1]);
+        arena_free(&a);
+    }
+}
+
+/* Two halves of a list, each passed by a program. */
+static void one_program_judges_the_list(void **state)
+{
+    (void)state;
+    static const char two[] = "{\"list\":\"core\",\"hash\":\"h\",\"cases\":2}";
+    static const struct {
+        const char *kernel, *dirty, *build;
+        bool one;
+    } rows[] = {{"k", "no", "1", true},
+                {"k", "no", "2", true}, /* built by somebody else of the same text */
+                {"other", "no", "2", false},
+                {"k", "yes", "2", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena a = {0};
+        struct error err = {0};
+        const struct device_record d = {.id = "native", .name = "CPU", .driver = "1"};
+        const char *const whens[] = {"2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"},
+                          *const names[] = {"image.strict.a", "image.strict.b"};
+        struct store *s;
+        (void)unlink(in_folder(&a, "a.sqlite"));
+        assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+        for (int k = 0; k < 2; k++) {
+            struct run_record run = {.kind = "conform", .started_utc = whens[k], .selection = two};
+            struct identity *program = identity_new(&a, "program"), *id = identity_new(&a, "case");
+            identity_add(program, "version", "1");
+            identity_add(program, "commit", "c");
+            identity_add(program, "dirty", rows[i].dirty);
+            identity_add(program, "kernel", k ? rows[i].kernel : "k");
+            identity_add(program, "protocol", "1");
+            identity_add(program, "build", k ? rows[i].build : "1");
+            identity_add_of(id, identity_close(program, &err));
+            identity_add(id, "case", names[k]);
+            const struct identity *whole = identity_close(id, &err);
+            assert_non_null(whole);
+            const struct case_record c = {.name = names[k],
+                                          .device = d.id,
+                                          .verdict = VERDICT_PASS,
+                                          .reason = "so",
+                                          .listed = true,
+                                          .identity = whole->key};
+            assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+            assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+            assert_int_equal(store_add_identity(s, run.id, whole, &err), STATUS_OK);
+            assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+        }
+        const char *html = written(&a, s, REPORT_HTML, "r.html");
+        if ((strstr(html, "<b>1 device is conformant</b>") != NULL) != rows[i].one ||
+            (strstr(html, "; not the whole list by one program</b>") == NULL) != rows[i].one)
+            fail_msg("row %zu: %.400s", i, strstr(html, "<div class=\"headline"));
+        store_close(s);
+        arena_free(&a);
+    }
+}
+
 /* What the first sentence claims, by what was judged. */
 static void conformant_is_said_of_a_whole_list(void **state)
 {
@@ -511,6 +598,11 @@ static void conformant_is_said_of_a_whole_list(void **state)
          "<b>1 of 2 cases of core judged on 1 of 1 device; not the whole list</b>. <b>1 device "
          "passes all that was judged</b>",
          false},
+        {VERDICT_FAIL, one, "waived",
+         "<b>1 of 1 cases of core judged on 1 of 1 device</b>. <b>1 device fails what waivers "
+         "forgive</b>",
+         false},
+        {VERDICT_ERROR, one, "waived", "<b>1 device fails what waivers forgive</b>", false},
         {VERDICT_FAIL, one, NULL, "judged on 1 of 1 device</b>. <b>1 device fails</b>", false},
         {VERDICT_SKIP, one, "expected", "<b>0 of 1 cases of core judged on 0 of 1 device", false},
         {VERDICT_SKIP, one, "unexpected", "<b>1 device fails</b>", false},
@@ -565,9 +657,9 @@ static void outcomes_agree(void **state)
                                      rerun == RERUN_DIFFERED && finding);
                     struct outcome_sum sum = {0};
                     outcome_add(&sum, &o);
-                    assert_int_equal(outcome_end(&sum), finding    ? RUN_FINDING
-                                                        : o.judged ? RUN_GREEN
-                                                                   : RUN_NOTHING);
+                    assert_int_equal(outcome_end(&sum), finding                   ? RUN_FINDING
+                                                        : o.counts == COUNTS_PASS ? RUN_GREEN
+                                                                                  : RUN_NOTHING);
                 }
     assert_int_equal(seen, 72);
     const struct outcome_sum none = {0};
@@ -789,6 +881,8 @@ int main(void)
         cmocka_unit_test(outcomes_agree),
         cmocka_unit_test(junit_ends_as_the_run_does),
         cmocka_unit_test(all_stores_are_shown),
+        cmocka_unit_test(copies_of_a_run_agree),
+        cmocka_unit_test(one_program_judges_the_list),
         cmocka_unit_test(conformant_is_said_of_a_whole_list),
         cmocka_unit_test(junit_is_sound),
         cmocka_unit_test(csv_is_even),

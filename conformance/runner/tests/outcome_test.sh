@@ -39,7 +39,7 @@ skip='^kernel[.]texture[.]cornell$'
 pass='^kernel[.]rng'
 ends 'a pass' 0 PASS 1 0 0 0 --filter "$pass"
 ends 'a skip alone is nothing judged' 77 SKIP 2 0 1 1 --filter "$skip"
-says 'something is judged' "$dir/j.xml"
+says 'something passes' "$dir/j.xml"
 ends 'an expected skip alone is nothing judged' 77 SKIP 2 0 1 1 --filter "$skip" --skips "$dir/textures.json"
 ends 'an expected skip beside a pass' 0 SKIP 2 0 0 1 --filter "$skip|$pass" --skips "$dir/textures.json"
 ends 'an unexpected skip beside a pass' 1 SKIP! 2 1 0 0 --filter "$skip|$pass" --skips "$dir/none.json"
