@@ -24,6 +24,11 @@ enum status shader_case_setting(const struct run_context *c, struct shader_setti
                                 struct error *err);
 /* shader_builtin.c: one builtin on special values and values at random. */
 enum status shader_builtin_case(struct run_context *c, const char *builtin, struct error *err);
+/* All builtins, many in one shader: a part of them, from 0. */
+enum { SHADER_BUILTIN_PARTS = 4 };
+enum status shader_builtins_case(struct run_context *c, unsigned part, struct error *err);
+/* Does the builtin compute anything? */
+bool shader_builtin_computes(const struct asl_builtin_row *row);
 /* shader_programs.c: generated programs themselves. */
 enum status shader_generator_case(struct run_context *c, struct error *err);
 

@@ -26,6 +26,8 @@ struct scene_found {
     char why[256];           /* then: why */
     struct divergence cause; /* of other bits or steps: its stage; "" where it was not asked for */
 };
+/* The job that bits and steps are asked by. */
+void scene_trial_job(const struct scene *s, enum math_mode mode, struct render_job *job);
 /* Fails when it could not be judged, as a case does. */
 enum status scene_trial_run(const struct scene_trial *t, const char *text, size_t size,
                             struct scene_found *out, struct error *err);

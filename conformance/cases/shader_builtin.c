@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shader.builtin.NAME: each overload of one builtin, called by a shader of its own at points whose
- * globals are its arguments, so that they take special values. */
+ * globals are its arguments, so that they take special values. shader.builtins.PART: an overload of
+ * each builtin, many in one shader; strings that mean something are constants there, so that devices
+ * can run them. */
 #include "cases_shader.h"
 #include "generate/offers.h"
 
@@ -9,24 +11,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANDOM = 240, CALM = 60 };
+enum { RANDOM = 240, CALM = 60, CALLS = 24 /* in one shader */ };
+
+/* One overload; word: which of its strings, -1: one that is computed. */
+struct call {
+    const struct signature *s;
+    int word;
+};
 
 /* ---- the shader ------------------------------------------------------------------------------ */
 
-/* Arguments come from globals, each from another one where there are enough. */
-static void write_input(struct text *out, const struct signature *s, unsigned i)
+static unsigned count_words(const char *list)
 {
+    unsigned n = 1;
+    while (list && (list = strchr(list, ' ')) != NULL) {
+        list++;
+        n++;
+    }
+    return n;
+}
+
+static void write_word(struct text *out, const char *list, unsigned k)
+{
+    for (k %= count_words(list); k > 0; k--)
+        list = strchr(list, ' ') + 1;
+    text_printf(out, "\"%.*s\"", (int)strcspn(list, " "), list);
+}
+
+/* Arguments come from globals, each from another one where there are enough. */
+static void write_input(struct text *out, const struct call *call, unsigned number, unsigned i)
+{
+    const struct signature *s = call->s;
     static const char *const floats[] = {"u", "v", "P[0]", "P[1]", "P[2]", "I[0]", "I[1]", "I[2]"};
     static const char *const triples[] = {"P", "I", "N", "Ps"};
     static const char *const ints[] = {"int(u)", "int(v)", "int(P[0])", "int(P[1])"};
-    static const char *const texts[] = {"pick(u)", "pick(v)", "pick(P[0])", "pick(P[1])"};
+    static const char *const texts[] = {"u", "v", "P[0]", "P[1]"};
     enum asl_base b = s->arg[i].base;
     if (b == ASL_INT)
         text_puts(out, ints[i % 4]);
     else if (b == ASL_FLOAT)
         text_puts(out, floats[i % 8]);
+    else if (b == ASL_STRING && call->word >= 0 && signature_words(s, i))
+        write_word(out, signature_words(s, i), (unsigned)call->word * (i + 1) + i);
     else if (b == ASL_STRING)
-        text_puts(out, texts[i % 4]);
+        text_printf(out, "pick%u(%s)", number, texts[i % 4]);
     else if (b == ASL_CLOSURE)
         text_puts(out, i ? "diffuse(N)" : "emission()");
     else if (b == ASL_MATRIX)
@@ -45,9 +73,10 @@ static const char *type_name(enum asl_base b)
 }
 
 /* The strings that mean something to this builtin, and others; chosen by a number. */
-static void write_pick(struct text *out, const struct signature *s)
+static void write_pick(struct text *out, const struct signature *s, unsigned number)
 {
-    text_puts(out, "string pick(float x)\n{\n    int i = int(clamp(x, -40.0, 40.0)) & 15;\n");
+    text_printf(out, "string pick%u(float x)\n{\n    int i = int(clamp(x, -40.0, 40.0)) & 15;\n",
+                number);
     uint32_t k = 0;
     for (unsigned a = 0; a < s->count && k < 12; a++) {
         const char *list = signature_words(s, a);
@@ -64,12 +93,6 @@ static void write_pick(struct text *out, const struct signature *s)
     text_puts(out, "    return \"common\";\n}\n");
 }
 
-struct probe_shader {
-    const struct signature *s;
-    bool slope; /* the derivatives of the result are outputs too */
-    struct text text;
-};
-
 static bool has_slope(const struct signature *s)
 {
     bool numbers = s->result == ASL_FLOAT || is_triple(s->result);
@@ -78,48 +101,76 @@ static bool has_slope(const struct signature *s)
             strcmp(s->row->derivatives, "zero") == 0);
 }
 
-static void write_shader_text(struct probe_shader *p)
+static bool needs_pick(const struct call *c)
 {
-    const struct signature *s = p->s;
-    struct text *out = &p->text;
-    text_printf(out, "// isophote: calls of %s\n", s->row->name);
-    write_pick(out, s);
-    text_puts(out, "shader probe(float pf0 = 1, float pa0[3] = { 1 }");
+    for (unsigned i = 0; i < c->s->count; i++)
+        if (c->s->arg[i].base == ASL_STRING && !c->s->arg[i].output &&
+            (c->word < 0 || !signature_words(c->s, i)))
+            return true;
+    return false;
+}
+
+/* Outputs of call 7 are r7, its slopes rx7 and ry7, and what it writes: o7_0 for argument 0. */
+static void write_outputs(struct text *out, const struct signature *s, unsigned number)
+{
     if (s->result != ASL_VOID)
-        text_printf(out, ",\n    output %s r = %s", type_name(s->result),
+        text_printf(out, ",\n    output %s r%u = %s", type_name(s->result), number,
                     s->result == ASL_STRING ? "\"\"" : "0");
-    if (p->slope)
-        text_printf(out, ",\n    output %s rx = 0, output %s ry = 0", type_name(s->result),
-                    type_name(s->result));
+    if (has_slope(s))
+        text_printf(out, ",\n    output %s rx%u = 0, output %s ry%u = 0", type_name(s->result),
+                    number, type_name(s->result), number);
     for (unsigned i = 0; i < s->count; i++)
         if (s->arg[i].output)
-            text_printf(out, ",\n    output %s o%u%s = %s", type_name(s->arg[i].base), i,
+            text_printf(out, ",\n    output %s o%u_%u%s = %s", type_name(s->arg[i].base), number, i,
                         s->arg[i].array ? "[6]" : "",
                         s->arg[i].array ? (s->arg[i].base == ASL_STRING ? "{ \"\" }" : "{ 0 }")
                         : s->arg[i].base == ASL_STRING ? "\"\""
                                                        : "0");
-    text_puts(out, ")\n{\n");
+}
+
+static void write_call(struct text *out, const struct call *c, unsigned number)
+{
+    const struct signature *s = c->s;
     for (unsigned i = 0; i < s->count; i++)
         if (s->arg[i].array && !s->arg[i].output)
-            text_printf(out, "    %s a%u[6] = { %s, %s, 0.5, -1, %s, 2 };\n",
-                        type_name(s->arg[i].base), i, is_triple(s->arg[i].base) ? "P" : "u",
+            text_printf(out, "    %s a%u_%u[6] = { %s, %s, 0.5, -1, %s, 2 };\n",
+                        type_name(s->arg[i].base), number, i, is_triple(s->arg[i].base) ? "P" : "u",
                         is_triple(s->arg[i].base) ? "N" : "v",
                         is_triple(s->arg[i].base) ? "I" : "P[1]");
-    text_printf(out, "    %s%s(", s->result == ASL_VOID ? "" : "r = ", s->row->name);
+    text_puts(out, "    ");
+    if (s->result != ASL_VOID)
+        text_printf(out, "r%u = ", number);
+    text_printf(out, "%s(", s->row->name);
     for (unsigned i = 0; i < s->count; i++) {
         text_puts(out, i ? ", " : "");
         if (s->arg[i].output)
-            text_printf(out, "o%u", i);
+            text_printf(out, "o%u_%u", number, i);
         else if (s->arg[i].array)
-            text_printf(out, "a%u", i);
+            text_printf(out, "a%u_%u", number, i);
         else if (s->arg[i].base == ASL_UNKNOWN)
             text_puts(out, strcmp(s->row->name, "arraylength") == 0 ? "pa0" : "pf0");
         else
-            write_input(out, s, i);
+            write_input(out, c, number, i);
     }
     text_puts(out, ");\n");
-    if (p->slope)
-        text_puts(out, "    rx = Dx(r);\n    ry = Dy(r);\n");
+    if (has_slope(s))
+        text_printf(out, "    rx%u = Dx(r%u);\n    ry%u = Dy(r%u);\n", number, number, number,
+                    number);
+}
+
+static void write_shader_text(struct text *out, const struct call *calls, size_t count)
+{
+    text_printf(out, "// isophote: calls of %s%s\n", calls[0].s->row->name,
+                count > 1 ? " and others" : "");
+    for (unsigned i = 0; i < count; i++)
+        if (needs_pick(&calls[i]))
+            write_pick(out, calls[i].s, i);
+    text_puts(out, "shader probe(float pf0 = 1, float pa0[3] = { 1 }");
+    for (unsigned i = 0; i < count; i++)
+        write_outputs(out, calls[i].s, i);
+    text_puts(out, ")\n{\n");
+    for (unsigned i = 0; i < count; i++)
+        write_call(out, &calls[i], i);
     text_puts(out, "}\n");
 }
 
@@ -197,10 +248,24 @@ static double ulps_apart(double expected, double found, double scale)
 
 static double as_number(float f) { return isinf(f) ? copysign(0x1p128, (double)f) : (double)f; }
 
+/* "probe.rx7" */
+static const char *name_of(const struct shade_output *o)
+{
+    const char *dot = strrchr(o->name, '.');
+    return dot ? dot + 1 : o->name;
+}
+
 static bool is_slope(const struct shade_output *o)
 {
-    size_t n = strlen(o->name);
-    return n > 3 && (strcmp(o->name + n - 3, ".rx") == 0 || strcmp(o->name + n - 3, ".ry") == 0);
+    const char *name = name_of(o);
+    return name[0] == 'r' && (name[1] == 'x' || name[1] == 'y');
+}
+
+/* The number of the call that gave it; that of Ci: 0. */
+static size_t call_of(const struct shade_output *o)
+{
+    const char *name = name_of(o);
+    return strtoul(name + strcspn(name, "0123456789"), NULL, 10);
 }
 
 /* The point as rotate() turns it about an axis from a = N (write_input): what it computes is
@@ -230,8 +295,8 @@ static double scale_of(const struct signature *s, const struct shade_output *o, 
 }
 
 struct builtin_judge {
-    const struct signature *s;
-    bool exact; /* the engine's builtins are the interpreter's */
+    const struct signature *s; /* whose output is looked at */
+    bool exact;                /* the engine's builtins are the interpreter's */
     uint64_t values, open;
     double worst;
     char difference[512];
@@ -293,10 +358,11 @@ static void note(struct builtin_judge *j, const char *engine, const struct shade
 
 static void judge_results(struct builtin_judge *j, const char *engine,
                           const struct shade_result *want, const struct shade_result *have,
-                          const struct asl_globals *points)
+                          const struct asl_globals *points, const struct call *calls)
 {
     for (size_t o = 0; o < want->output_count && !*j->difference; o++) {
         const struct shade_output *a = &want->outputs[o], *b = &have->outputs[o];
+        j->s = calls[call_of(a)].s;
         for (size_t i = 0; i < want->count && !*j->difference; i++) {
             if (is_slope(a) && j->s->bound > 0 && i + CALM < want->count)
                 continue; /* next to poles and branches a slope has no bound */
@@ -339,72 +405,156 @@ static enum status run_probe(const struct shader_file *f, const struct shader_se
     return st;
 }
 
-/* One overload. */
-static enum status judge_overload(struct run_context *c, struct builtin_judge *j,
-                                  const struct shader_setting *s, struct error *err)
+/* Calls in one shader, whose arguments may all be special, or none. */
+static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
+                               const struct shader_setting *s, const struct call *calls,
+                               size_t call_count, struct error *err)
 {
     struct arena a = {0};
     struct shader_file f;
-    struct probe_shader p = {.s = j->s, .slope = has_slope(j->s)};
+    struct text text = {0};
     struct shade_result want = {0}, have = {0};
     const struct shader_setting reference = {.engine = "interp"};
     struct asl_globals *points =
         ARENA_ARRAY(&a, struct asl_globals, (size_t)SPECIAL * SPECIAL + RANDOM + CALM);
     enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
-    write_shader_text(&p);
+    write_shader_text(&text, calls, call_count);
     if (st == STATUS_OK)
-        st = shader_file_read(&a, "builtin.asl", p.text.data, p.text.len, 0, &f, err);
-    size_t count = points ? fill_points(j->s, points) : 0;
+        st = shader_file_read(&a, "builtin.asl", text.data, text.len, 0, &f, err);
+    size_t count = points ? fill_points(calls[0].s, points) : 0;
+    if (st == STATUS_OK) /* first: it may be that it cannot */
+        st = run_probe(&f, s, points, count, &have, err);
     if (st == STATUS_OK)
         st = run_probe(&f, &reference, points, count, &want, err);
     if (st == STATUS_OK)
-        st = run_probe(&f, s, points, count, &have, err);
-    if (st == STATUS_OK)
-        judge_results(j, s->engine, &want, &have, points);
+        judge_results(j, s->engine, &want, &have, points, calls);
     if (*j->difference) {
         struct json_writer w = {0};
         json_begin_object(&w);
-        json_key_string(&w, "program", p.text.data);
+        json_key_string(&w, "program", text.data);
         json_end_object(&w);
         case_detail(c, &w);
     }
     shade_result_free(&want);
     shade_result_free(&have);
-    text_free(&p.text);
+    text_free(&text);
     arena_free(&a);
     return st;
+}
+
+struct builtin_count {
+    size_t calls, unsupported;
+    char why[256]; /* the first that the engine cannot run */
+};
+
+/* The same; where the engine cannot run all, each half alone. */
+static enum status judge_halves(struct run_context *c, struct builtin_judge *j,
+                                const struct shader_setting *s, const struct call *calls,
+                                size_t count, struct builtin_count *n, struct error *err)
+{
+    struct error why = {0};
+    enum status st = judge_calls(c, j, s, calls, count, &why);
+    if (st == STATUS_UNSUPPORTED && count > 1) {
+        const size_t half = count / 2;
+        TRY(judge_halves(c, j, s, calls, half, n, err));
+        return *j->difference ? STATUS_OK
+                              : judge_halves(c, j, s, calls + half, count - half, n, err);
+    }
+    n->calls += count;
+    if (st == STATUS_UNSUPPORTED) {
+        if (!n->unsupported++)
+            (void)snprintf(n->why, sizeof n->why, "%.250s", why.msg);
+        st = STATUS_OK;
+    }
+    if (st != STATUS_OK && err)
+        *err = why;
+    return st;
+}
+
+static enum status verdict_of(struct run_context *c, const struct builtin_judge *j,
+                              const struct builtin_count *n)
+{
+    c->compared += j->values;
+    if (*j->difference)
+        return case_fail(c, "%s", j->difference);
+    if (n->calls && n->unsupported == n->calls)
+        return case_skip(c, "%s", n->why);
+    return case_pass(
+        c, "%zu overloads, %llu values, worst %.3g ulp, %zu overloads not for this engine",
+        n->calls, (unsigned long long)j->values, j->worst, n->unsupported);
 }
 
 enum status shader_builtin_case(struct run_context *c, const char *builtin, struct error *err)
 {
     struct shader_setting s;
     struct builtin_judge j = {0};
-    size_t count, overloads = 0, unsupported = 0;
-    char why[256] = "";
+    struct builtin_count n = {0};
+    size_t count;
     const struct signature *all = signatures_all(&count);
-    enum status st = shader_case_setting(c, &s, err);
-    j.exact = st == STATUS_OK && strcmp(s.engine, "ir") == 0;
+    TRY(shader_case_setting(c, &s, err));
+    j.exact = strcmp(s.engine, "ir") == 0;
     s.level = 2;
-    for (size_t i = 0; st == STATUS_OK && i < count && !*j.difference; i++) {
-        if (strcmp(all[i].row->name, builtin) != 0)
-            continue;
-        j.s = &all[i];
-        overloads++;
-        st = judge_overload(c, &j, &s, err);
-        if (st == STATUS_UNSUPPORTED && err) {
-            (void)snprintf(why, sizeof why, "%.250s", err->msg);
-            unsupported++;
-            st = STATUS_OK;
+    for (size_t i = 0; i < count && !*j.difference; i++)
+        if (strcmp(all[i].row->name, builtin) == 0)
+            TRY(judge_halves(c, &j, &s, &(struct call){&all[i], -1}, 1, &n, err));
+    return verdict_of(c, &j, &n);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static bool has_closures(const struct signature *s)
+{
+    bool any = s->result == ASL_CLOSURE || s->result == ASL_STRING;
+    for (unsigned k = 0; k < s->count; k++)
+        any = any || s->arg[k].base == ASL_CLOSURE;
+    return any;
+}
+
+/* A call of each builtin with each of its strings, the overloads in turn: the builtin's number says
+ * which comes first. tame: of those whose arguments are never special; plain: of those that need no
+ * closures and no strings that are computed, as many devices have neither. */
+static size_t list_calls(struct call *out, bool tame, bool plain)
+{
+    size_t count, n = 0, rows = 0;
+    const struct signature *all = signatures_all(&count);
+    for (size_t i = 0, next; i < count; i = next, rows++) {
+        unsigned words = 1;
+        for (next = i; next < count && all[next].row == all[i].row; next++)
+            for (unsigned k = 0; k < all[next].count; k++)
+                if (signature_words(&all[next], k))
+                    words = count_words(signature_words(&all[next], k));
+        for (unsigned k = 0; k < words && shader_builtin_computes(all[i].row); k++) {
+            const struct call call = {&all[i + (rows + k) % (next - i)], (int)k};
+            if (can_be_special(call.s) == tame ||
+                (has_closures(call.s) || needs_pick(&call)) == plain)
+                continue;
+            if (out)
+                out[n] = call;
+            n++;
         }
     }
-    if (st != STATUS_OK)
-        return st;
-    c->compared += j.values;
-    if (*j.difference)
-        return case_fail(c, "%s", j.difference);
-    if (overloads && unsupported == overloads)
-        return case_skip(c, "%s", why);
-    return case_pass(
-        c, "%zu overloads, %llu values, worst %.3g ulp, %zu overloads not for this engine",
-        overloads, (unsigned long long)j.values, j.worst, unsupported);
+    return n;
+}
+
+enum status shader_builtins_case(struct run_context *c, unsigned part, struct error *err)
+{
+    struct shader_setting s;
+    struct builtin_judge j = {0};
+    struct builtin_count n = {0};
+    TRY(shader_case_setting(c, &s, err));
+    j.exact = strcmp(s.engine, "ir") == 0;
+    s.level = 2;
+    size_t shaders = 0;
+    for (unsigned kind = 0; kind < 4 && !*j.difference; kind++) {
+        const size_t count = list_calls(NULL, kind & 1, kind & 2);
+        struct call *calls = ARENA_ARRAY(c->arena, struct call, count + 1);
+        if (!calls)
+            return error_msg(err, STATUS_MEMORY, "out of memory for calls");
+        (void)list_calls(calls, kind & 1, kind & 2);
+        for (size_t at = 0; at < count && !*j.difference; at += CALLS, shaders++)
+            if (shaders % SHADER_BUILTIN_PARTS == part)
+                TRY(judge_halves(c, &j, &s, calls + at, count - at < CALLS ? count - at : CALLS, &n,
+                                 err));
+    }
+    return verdict_of(c, &j, &n);
 }

@@ -332,7 +332,7 @@ static void write_global_assign(struct generator *g)
 {
     cover(g, CONSTRUCT_GLOBAL_WRITTEN);
     line(g);
-    switch (roll(g, 3)) {
+    switch (roll(g, g->opt.numbers_only ? 2 : 3)) {
     case 0:
         put(g, "P += ");
         write_expression(g, kind_of(ASL_VECTOR), 3);
@@ -842,7 +842,7 @@ static void write_shader(struct generator *g, unsigned layer)
     }
     for (unsigned n = 8 + roll(g, 14); n > 0; n--)
         write_statement(g);
-    if (chance(g, 60)) {
+    if (!g->opt.numbers_only && chance(g, 60)) {
         put(g, "    Ci += ");
         write_expression(g, kind_of(ASL_CLOSURE), 3);
         put(g, ";\n");

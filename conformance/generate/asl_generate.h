@@ -25,7 +25,7 @@ size_t asl_coverage_missing(const struct asl_coverage *c);
 size_t asl_coverage_programs(const struct asl_coverage *c);
 
 struct asl_generate_options {
-    bool numbers_only; /* no strings computed at run time: what devices can run */
+    bool numbers_only; /* no strings computed at run time, no closures: what devices can run */
     bool single;       /* no networks */
 };
 struct asl_generated {

@@ -203,9 +203,19 @@ static bool needs_texts(const struct signature *s)
     return false;
 }
 
+static bool needs_closures(const struct signature *s)
+{
+    bool any = s->result == ASL_CLOSURE;
+    for (unsigned i = 0; i < s->count; i++)
+        any = any || s->arg[i].base == ASL_CLOSURE;
+    return any;
+}
+
 /* May it be called here? */
 static bool is_allowed(const struct generator *g, const struct signature *s)
 {
+    if (g->opt.numbers_only && needs_closures(s))
+        return false;
     if (signature_is_special(s) || (needs_texts(s) && (g->opt.numbers_only || !g->what.texts)))
         return false;
     if (s->bound > 0 && (g->what.discipline == ASL_EXACT || !g->in_shader))

@@ -124,11 +124,12 @@ static const char *const picture_names[] = {"blocks.exr", "leaf.exr",         "t
                                             "bumps.png",  "town-cobbles.png", "town-facade.png",
                                             "veins.jpg",  "town-gloss.png",   NULL};
 
+static const char *const color_spaces[] = {"auto", "srgb", "linear", NULL};
+
 static void put_texture(struct scene_generator *g, uint32_t i)
 {
     static const char *const wraps[] = {"repeat", "mirror", "clamp", NULL};
     static const char *const filters[] = {"bilinear", "nearest", NULL};
-    static const char *const spaces[] = {"auto", "srgb", "linear", NULL};
     char key[16];
     (void)snprintf(key, sizeof key, "t%u", i);
     json_key(&g->w, key);
@@ -140,7 +141,7 @@ static void put_texture(struct scene_generator *g, uint32_t i)
     if (i == 0) /* the one that normal maps read */
         json_key_string(&g->w, "color_space", "linear");
     else if (scene_chance(g, 40))
-        json_key_string(&g->w, "color_space", scene_word(g, spaces));
+        json_key_string(&g->w, "color_space", scene_word(g, color_spaces));
     if (scene_chance(g, 50))
         json_key_string(&g->w, "filter", scene_word(g, filters));
     if (scene_chance(g, 30)) {
@@ -176,17 +177,22 @@ static void put_texture_name(struct scene_generator *g, uint32_t i)
 
 /* ---- inputs of materials -------------------------------------------------------------------- */
 
+static void put_textured_color(struct scene_generator *g, const char *key)
+{
+    json_key(&g->w, key);
+    json_begin_object(&g->w);
+    put_texture_name(g, scene_roll(g, g->textures));
+    if (scene_chance(g, 40)) {
+        const double s[3] = {scene_unit(g), scene_unit(g), scene_uniform(g, 0, 2)};
+        scene_put_vector(g, "scale", s, 3);
+    }
+    json_end_object(&g->w);
+}
+
 void scene_put_color(struct scene_generator *g, const char *key)
 {
     if (g->textures && scene_chance(g, 25)) {
-        json_key(&g->w, key);
-        json_begin_object(&g->w);
-        put_texture_name(g, scene_roll(g, g->textures));
-        if (scene_chance(g, 40)) {
-            const double s[3] = {scene_unit(g), scene_unit(g), scene_uniform(g, 0, 2)};
-            scene_put_vector(g, "scale", s, 3);
-        }
-        json_end_object(&g->w);
+        put_textured_color(g, key);
     } else if (scene_chance(g, 30)) {
         json_key_number(&g->w, key, scene_unit(g));
     } else {
@@ -216,6 +222,18 @@ void scene_put_scalar(struct scene_generator *g, const char *key, double lo, dou
     }
 }
 
+/* A colour of which a channel may be above 1. */
+static void put_bright(struct scene_generator *g, const char *key)
+{
+    const double c[3] = {scene_uniform(g, 0, 2), scene_unit(g), scene_unit(g)};
+    if (g->textures && scene_chance(g, 30))
+        put_textured_color(g, key);
+    else if (scene_chance(g, 30))
+        json_key_number(&g->w, key, c[0]);
+    else
+        scene_put_vector(g, key, c, 3);
+}
+
 static void maybe_scalar(struct scene_generator *g, unsigned percent, const char *key, double lo,
                          double hi)
 {
@@ -231,8 +249,9 @@ static void put_ior(struct scene_generator *g)
 
 static void put_conductor(struct scene_generator *g)
 {
-    static const char *const metals[] = {"aluminium", "chromium", "cobalt", "copper", "gold",
-                                         "iron",      "nickel",   "silver", NULL};
+    static const char *const metals[] = {"aluminium", "chromium", "cobalt", "copper",
+                                         "gold",      "iron",     "nickel", "palladium",
+                                         "silver",    "titanium", NULL};
     if (scene_chance(g, 60)) {
         json_key_string(&g->w, "metal", scene_word(g, metals));
     } else {
@@ -290,10 +309,8 @@ static void put_principled(struct scene_generator *g, bool base, bool hollow)
         scene_put_color(g, "fuzz");
         maybe_scalar(g, 60, "fuzz_roughness", 0, 1);
     }
-    if (layered && scene_chance(g, 40)) {
-        const double c[3] = {scene_uniform(g, 0, 2), scene_unit(g), scene_unit(g)};
-        scene_put_vector(g, "specular_color", c, 3);
-    }
+    if (layered && scene_chance(g, 40))
+        put_bright(g, "specular_color");
     if (layered)
         maybe_scalar(g, 40, "specular_weight", 0, 1);
     if (layered && !hollow && scene_chance(g, 30))
@@ -345,7 +362,10 @@ static void put_medium(struct scene_generator *g)
     }
     if (absorbs) {
         const double a[3] = {scene_uniform(g, 0, 2) / g->size, 0, scene_uniform(g, 0, 9) / g->size};
-        scene_put_vector(g, "absorption", a, 3);
+        if (scene_chance(g, 25))
+            json_key_number(&g->w, "absorption", a[0]);
+        else
+            scene_put_vector(g, "absorption", a, 3);
     }
     json_end_object(&g->w);
 }
@@ -374,6 +394,8 @@ static void put_surface(struct scene_generator *g, bool shader, bool hollow, boo
     *single = !hollow && scene_chance(g, 15);
     if (*single)
         json_key_string(&g->w, "sides", "single");
+    else if (scene_chance(g, 5))
+        json_key_string(&g->w, "sides", "double");
     if (shader)
         return;
     if (scene_chance(g, 25)) {
@@ -405,6 +427,8 @@ static void put_material(struct scene_generator *g, uint32_t i)
     } else if (i > 0 && scene_chance(g, g->shaders)) {
         json_key_string(&g->w, "type", "shader");
         scene_put_shader(g, i);
+        if (scene_chance(g, 10))
+            json_key_number(&g->w, "emission_bound", scene_decades(g, 0.1, 100));
         put_surface(g, true, m->closed, &single);
         m->emits = scene_chance(g, 10);
         if (m->emits)
@@ -486,7 +510,7 @@ static void put_transform(struct scene_generator *g, const double place[3], doub
 /* ---- objects -------------------------------------------------------------------------------- */
 
 /* A material for an object: closed ones only on what is closed; light only where it may be. */
-static void put_material_of(struct scene_generator *g, bool closed, bool lamp, bool light)
+static uint32_t choose_material(struct scene_generator *g, bool closed, bool lamp, bool light)
 {
     uint32_t i = lamp ? 1 : scene_roll(g, g->material_count);
     for (uint32_t k = 0; k < 2 * g->material_count; k++) {
@@ -495,9 +519,31 @@ static void put_material_of(struct scene_generator *g, bool closed, bool lamp, b
             break;
         i = (i + 1) % g->material_count;
     }
+    return i;
+}
+
+static void put_material_of(struct scene_generator *g, bool closed, bool lamp, bool light)
+{
     char name[16];
-    (void)snprintf(name, sizeof name, "m%u", i);
+    (void)snprintf(name, sizeof name, "m%u", choose_material(g, closed, lamp, light));
     json_key_string(&g->w, "material", name);
+}
+
+/* One for each triangle, by its name or number. */
+static void put_face_materials(struct scene_generator *g, uint32_t faces, bool light)
+{
+    json_key(&g->w, "face_materials");
+    json_begin_array(&g->w);
+    for (uint32_t k = 0; k < faces; k++) {
+        const uint32_t i = choose_material(g, false, false, light);
+        char name[16];
+        (void)snprintf(name, sizeof name, "m%u", i);
+        if (scene_chance(g, 50))
+            json_string(&g->w, name);
+        else
+            json_integer(&g->w, i);
+    }
+    json_end_array(&g->w);
 }
 
 static const double solid[4][3] = {
@@ -551,8 +597,9 @@ static void put_mesh_extras(struct scene_generator *g, uint32_t n)
     }
 }
 
-/* A closed solid of four faces, or some triangles at random, one of them perhaps without area. */
-static void put_mesh(struct scene_generator *g, bool closed)
+/* A closed solid of four faces, or some triangles at random, one of them perhaps without area.
+ * Writes its material too, if it is not closed: one, or one for each triangle. */
+static void put_mesh(struct scene_generator *g, bool closed, bool lamp, bool light)
 {
     const uint32_t n = closed ? 4 : 3 + scene_roll(g, 6), faces = closed ? 4 : 1 + scene_roll(g, 8);
     json_key(&g->w, "vertices");
@@ -574,16 +621,38 @@ static void put_mesh(struct scene_generator *g, bool closed)
     }
     json_end_array(&g->w);
     put_mesh_extras(g, n);
+    if (!closed && !lamp && scene_chance(g, 25))
+        put_face_materials(g, faces, light);
+    else
+        put_material_of(g, closed, lamp, light);
+}
+
+/* A model of the library. */
+static void put_model(struct scene_generator *g)
+{
+    static const char *const files[] = {"stone.ply", "tuft.ply", "conifer-trunk.ply", NULL};
+    static const char *const normals[] = {"file", "face", "smooth", "angle", NULL};
+    static const char *const colors[] = {"file", "none", NULL};
+    char file[4096];
+    (void)snprintf(file, sizeof file, "%s/../%s", g->pictures, scene_word(g, files));
+    json_key_string(&g->w, "file", file);
+    if (scene_chance(g, 30))
+        json_key_integer(&g->w, "part", 0);
+    if (scene_chance(g, 60))
+        json_key_string(&g->w, "normals", scene_word(g, normals));
+    if (scene_chance(g, 40))
+        json_key_string(&g->w, "colors", scene_word(g, colors));
+    put_material_of(g, false, false, false);
 }
 
 /* light: may emit. Its place is near the middle; `scale` its size. */
 static void put_object(struct scene_generator *g, bool lamp, bool light, bool in_group)
 {
-    enum { BOX, SPHERE, SOLID, MESH, RECTANGLE, DISK, TERRAIN, KINDS };
-    static const char *const types[KINDS] = {"box",       "sphere", "mesh",   "mesh",
-                                             "rectangle", "disk",   "terrain"};
+    enum { BOX, SPHERE, SOLID, MESH, RECTANGLE, DISK, TERRAIN, MODEL, KINDS };
+    static const char *const types[KINDS] = {"box",       "sphere", "mesh",    "mesh",
+                                             "rectangle", "disk",   "terrain", "mesh"};
     uint32_t kind = scene_roll(g, KINDS);
-    if (kind == TERRAIN && (lamp || scene_chance(g, 60)))
+    if (kind >= TERRAIN && (lamp || scene_chance(g, kind == MODEL ? 80 : 60)))
         kind = SPHERE;
     if (in_group && !g->round_groups && (kind == SPHERE || kind == DISK))
         kind = kind == SPHERE ? SOLID : RECTANGLE;
@@ -594,10 +663,13 @@ static void put_object(struct scene_generator *g, bool lamp, bool light, bool in
                              scene_uniform(g, -2, 2)};
     json_begin_object(&g->w);
     json_key_string(&g->w, "type", types[kind]);
-    put_material_of(g, closed, lamp, light);
     if (kind == SOLID || kind == MESH)
-        put_mesh(g, kind == SOLID);
-    if (kind == SPHERE && scene_chance(g, 50))
+        put_mesh(g, kind == SOLID, lamp, light);
+    else if (kind == MODEL)
+        put_model(g);
+    else
+        put_material_of(g, closed, lamp, light);
+    if (round && scene_chance(g, 50))
         json_key_number(&g->w, "radius", scene_uniform(g, 0.1, 1));
     if (kind == DISK && scene_chance(g, 50))
         put_direction(g, "normal");
@@ -608,12 +680,15 @@ static void put_object(struct scene_generator *g, bool lamp, bool light, bool in
         put_vector_in(g, "max", 0.1, 1);
     }
     if (kind == TERRAIN) {
+        static const char *const normals[] = {"face", "smooth", NULL};
+        if (scene_chance(g, 40))
+            json_key_number(&g->w, "frequency", scene_decades(g, 0.1, 20));
         json_key_integer(&g->w, "cells", 1 + scene_roll(g, 12));
         json_key_number(&g->w, "height", scene_uniform(g, 0, 0.6));
         json_key_integer(&g->w, "octaves", 1 + scene_roll(g, 5));
         json_key_integer(&g->w, "seed", scene_roll(g, 1000));
         if (scene_chance(g, 50))
-            json_key_string(&g->w, "normals", "face");
+            json_key_string(&g->w, "normals", scene_word(g, normals));
     }
     put_transform(g, place, scale, round, in_group);
     json_end_object(&g->w);
@@ -729,6 +804,7 @@ static void put_light(struct scene_generator *g)
 
 static void put_environment(struct scene_generator *g, bool needed)
 {
+    static const char *const ups[] = {"y", "z", NULL};
     if (!needed && scene_chance(g, 50))
         return;
     json_key(&g->w, "environment");
@@ -744,8 +820,10 @@ static void put_environment(struct scene_generator *g, bool needed)
             put_radiance(g, "scale", 0.1, 2);
         if (scene_chance(g, 50))
             json_key_number(&g->w, "rotation", scene_uniform(g, -360, 360));
+        if (scene_chance(g, 50))
+            json_key_string(&g->w, "up", scene_word(g, ups));
         if (scene_chance(g, 30))
-            json_key_string(&g->w, "up", "z");
+            json_key_string(&g->w, "color_space", scene_word(g, color_spaces));
     }
     json_end_object(&g->w);
 }
@@ -786,7 +864,7 @@ static void put_camera(struct scene_generator *g)
             if (scene_chance(g, 50))
                 json_key_number(&g->w, "focus_distance", scene_uniform(g, 1, 9) * g->size);
             if (scene_chance(g, 50)) {
-                json_key_integer(&g->w, "blades", 3 + scene_roll(g, 9));
+                json_key_integer(&g->w, "blades", scene_chance(g, 10) ? 0 : 3 + scene_roll(g, 9));
                 json_key_number(&g->w, "blade_rotation", scene_uniform(g, -90, 90));
             }
             if (scene_chance(g, 40))
@@ -824,10 +902,10 @@ static void put_render(struct scene_generator *g)
     json_key_integer(&g->w, "seed", scene_roll(g, 1U << 30));
     if (scene_chance(g, 15))
         json_key_number(&g->w, "clamp", scene_decades(g, 0.1, 100));
-    if (scene_chance(g, 35))
-        json_key_string(&g->w, "light_choice", "tree");
-    if (scene_chance(g, 30))
-        json_key_string(&g->w, "mis", "balance");
+    if (scene_chance(g, 45))
+        json_key_string(&g->w, "light_choice", scene_chance(g, 75) ? "tree" : "power");
+    if (scene_chance(g, 40))
+        json_key_string(&g->w, "mis", scene_chance(g, 75) ? "balance" : "power");
     json_end_object(&g->w);
 }
 
@@ -927,7 +1005,8 @@ static void put_dense(struct scene_generator *g, uint32_t part)
     json_begin_object(&g->w);
     scene_put_vector(g, "origin", (double[]){0, 0, 9}, 3);
     scene_put_vector(g, "target", (double[]){0, 0, 0}, 3);
-    json_key_number(&g->w, "fov", 32);
+    json_key_string(&g->w, "type", part == 1 ? "orthographic" : "perspective");
+    json_key_number(&g->w, part == 1 ? "height" : "fov", part == 1 ? 5.2 : 32);
     json_end_object(&g->w);
     json_key(&g->w, "render");
     json_begin_object(&g->w);
@@ -938,9 +1017,10 @@ static void put_dense(struct scene_generator *g, uint32_t part)
     json_key(&g->w, "lights");
     json_begin_array(&g->w);
     json_begin_object(&g->w);
-    json_key_string(&g->w, "type", "point");
-    scene_put_vector(g, "position", (double[]){2, 4, 5}, 3);
-    json_key_number(&g->w, "intensity", 40);
+    json_key_string(&g->w, "type", part == 2 ? "directional" : "point");
+    scene_put_vector(g, part == 2 ? "direction" : "position",
+                     part == 2 ? (double[]){-2, -4, -5} : (double[]){2, 4, 5}, 3);
+    json_key_number(&g->w, part == 2 ? "irradiance" : "intensity", part == 2 ? 1 : 40);
     json_end_object(&g->w);
     json_end_array(&g->w);
     json_key(&g->w, "environment");

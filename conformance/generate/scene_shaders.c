@@ -414,6 +414,51 @@ static void put_network(struct scene_generator *g)
     text_free(&last);
 }
 
+/* ---- the library's shaders ------------------------------------------------------------------ */
+
+/* A file of shaders/library, with a parameter of its own. */
+static void put_file(struct scene_generator *g, const char *name, const char *color,
+                     const char *number, double most)
+{
+    char file[4096];
+    (void)snprintf(file, sizeof file, "%s/../../../shaders/library/%s.asl", g->pictures, name);
+    json_key_string(&g->w, "shader", file);
+    if (scene_chance(g, 30))
+        return;
+    json_key(&g->w, "parameters");
+    json_begin_object(&g->w);
+    scene_put_vector(g, color, (double[]){scene_unit(g), scene_unit(g), scene_unit(g)}, 3);
+    json_key_number(&g->w, number, scene_uniform(g, 0, most));
+    json_end_object(&g->w);
+}
+
+/* A surface, or a pattern that a surface takes its colour from. */
+static void put_library(struct scene_generator *g)
+{
+    if (scene_chance(g, 50)) {
+        put_file(g, "principled", "base_color", "metallic", 1);
+        return;
+    }
+    json_key(&g->w, "layers");
+    json_begin_array(&g->w);
+    json_begin_object(&g->w);
+    json_key_string(&g->w, "name", "board");
+    put_file(g, "checker", "even", "scale", 30);
+    json_end_object(&g->w);
+    json_begin_object(&g->w);
+    json_key_string(&g->w, "name", "paint");
+    put_file(g, "principled", "emission_color", "metallic", 1);
+    json_end_object(&g->w);
+    json_end_array(&g->w);
+    json_key(&g->w, "connections");
+    json_begin_array(&g->w);
+    json_begin_array(&g->w);
+    json_string(&g->w, "board.Cout");
+    json_string(&g->w, "paint.base_color");
+    json_end_array(&g->w);
+    json_end_array(&g->w);
+}
+
 /* ---- declared closures ---------------------------------------------------------------------- */
 
 /* Components that a prototype declares (protocol, section 21): the prototype, and a call. */
@@ -511,13 +556,15 @@ static void put_direct(struct scene_generator *g, uint32_t i)
 
 void scene_put_shader(struct scene_generator *g, uint32_t i)
 {
-    const uint32_t form = scene_roll(g, 10);
+    const uint32_t form = scene_roll(g, 11);
     if (form < 5)
         put_direct(g, i);
     else if (form < 8)
         put_driven(g, i);
-    else
+    else if (form < 10)
         put_network(g);
+    else
+        put_library(g);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
