@@ -17,8 +17,9 @@ enum {
 };
 
 struct document {
-    const char *name; /* what dict_find was given */
-    xmlDocPtr xml;    /* NULL: it could not be read */
+    const char *wrong; /* what is reported whenever it is asked; NULL: nothing */
+    const char *name;  /* what dict_find was given */
+    xmlDocPtr xml;     /* NULL: it could not be read */
     struct document *next;
 };
 
@@ -26,6 +27,7 @@ struct query { /* nodes already found are not looked for again */
     const struct document *document;
     int32_t node; /* where it began, 0: the document */
     const char *text;
+    const char *wrong; /* what is reported whenever it is asked; NULL: nothing */
     int32_t first;
     struct query *next;
 };
@@ -96,23 +98,25 @@ static int message_length(const xmlError *e)
     return e && e->message ? (int)strcspn(e->message, "\n") : 0;
 }
 
-static xmlDocPtr parse(struct asl_run *r, const char *text, size_t size)
+static xmlDocPtr parse(struct asl_run *r, const char *text, size_t size, const char **wrong)
 {
+    char why[512];
     xmlParserCtxtPtr c = xmlNewParserCtxt();
     if (!c)
         asl_run_fail(r, STATUS_MEMORY, r->cx->at, "out of memory");
     xmlDocPtr xml = xmlCtxtReadMemory(c, text, (int)size, NULL, NULL,
                                       XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
     const xmlError *e = xmlCtxtGetLastError(c);
-    if (!xml)
-        asl_report(r, ASL_MSG_ERROR, "XML parsed with errors: %.*s, at line %d", message_length(e),
+    (void)snprintf(why, sizeof why, "XML parsed with errors: %.*s, at line %d", message_length(e),
                    e && e->message ? e->message : "", e ? e->line : 0);
     xmlFreeParserCtxt(c);
+    if (!xml)
+        *wrong = keep_text(r, why);
     return xml;
 }
 
 /* A file that is not there is no error: dict_find() says so by its result. */
-static xmlDocPtr read_document(struct asl_run *r, const char *name)
+static xmlDocPtr read_document(struct asl_run *r, const char *name, const char **wrong)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, xmlInitParser);
@@ -123,24 +127,34 @@ static xmlDocPtr read_document(struct asl_run *r, const char *name)
     if (size >= 4 && strcmp(name + size - 4, ".xml") == 0)
         text =
             input_file_read(&a, name, MAX_DOCUMENT, &data, &size, NULL) == STATUS_OK ? data : NULL;
-    xmlDocPtr xml = text && size <= MAX_DOCUMENT ? parse(r, text, size) : NULL;
+    xmlDocPtr xml = text && size <= MAX_DOCUMENT ? parse(r, text, size, wrong) : NULL;
     arena_free(&a);
     if (xml)
         drop_default_namespaces(xmlDocGetRootElement(xml));
     return xml;
 }
 
+/* Each time, as the first may have been one whose reports are not wanted. */
+static void report(struct asl_run *r, const char *wrong)
+{
+    if (wrong)
+        asl_report(r, ASL_MSG_ERROR, "%s", wrong);
+}
+
 static const struct document *find_document(struct asl_run *r, const char *name)
 {
     struct asl_dictionary *d = dictionary(r);
     for (const struct document *x = d->documents; x; x = x->next)
-        if (strcmp(x->name, name) == 0)
+        if (strcmp(x->name, name) == 0) {
+            report(r, x->wrong);
             return x;
+        }
     struct document *x = keep(r, sizeof *x);
     x->name = keep_text(r, name);
     x->next = d->documents;
     d->documents = x;
-    x->xml = read_document(r, name);
+    x->xml = read_document(r, name, &x->wrong);
+    report(r, x->wrong);
     return x;
 }
 
@@ -153,11 +167,12 @@ static void quiet(void *ctx, xmlErrorPtr e)
     (void)e;
 }
 
-/* The nodes of a query in the order of the document; NULL after a report: it is malformed, gives no
- * nodes or takes too long. */
+/* The nodes of a query in the order of the document; NULL, and *wrong says why: it is malformed,
+ * gives no nodes or takes too long. */
 static xmlXPathObjectPtr ask(struct asl_run *r, const struct document *document, xmlNodePtr from,
-                             const char *text)
+                             const char *text, const char **wrong)
 {
+    char why[512];
     xmlXPathContextPtr c = xmlXPathNewContext(document->xml);
     if (!c)
         asl_run_fail(r, STATUS_MEMORY, r->cx->at, "out of memory");
@@ -170,12 +185,14 @@ static xmlXPathObjectPtr ask(struct asl_run *r, const struct document *document,
             (void)xmlXPathRegisterNs(c, ns[i]->prefix, ns[i]->href);
     xmlFree(ns);
     xmlXPathObjectPtr found = xmlXPathEvalExpression(BAD_CAST text, c);
-    if (!found)
-        asl_report(r, ASL_MSG_ERROR, "Invalid dict_find query '%.200s': %.*s", text,
-                   message_length(&c->lastError), c->lastError.message ? c->lastError.message : "");
-    else if (found->type != XPATH_NODESET)
-        asl_report(r, ASL_MSG_ERROR, "Invalid dict_find query '%.200s': it gives no nodes", text);
+    (void)snprintf(why, sizeof why, "Invalid dict_find query '%.200s': %.*s", text,
+                   found ? 17 : message_length(&c->lastError),
+                   found                  ? "it gives no nodes"
+                   : c->lastError.message ? c->lastError.message
+                                          : "");
     xmlXPathFreeContext(c);
+    if (!found || found->type != XPATH_NODESET)
+        *wrong = keep_text(r, why);
     if (found && found->type != XPATH_NODESET) {
         xmlXPathFreeObject(found);
         return NULL;
@@ -205,12 +222,15 @@ static int32_t find_nodes(struct asl_run *r, const struct document *document, in
 {
     struct asl_dictionary *d = dictionary(r);
     for (const struct query *q = d->queries; q; q = q->next)
-        if (q->document == document && q->node == from && strcmp(q->text, text) == 0)
+        if (q->document == document && q->node == from && strcmp(q->text, text) == 0) {
+            report(r, q->wrong);
             return q->first;
+        }
     struct query *q = keep(r, sizeof *q);
-    *q = (struct query){document, from, keep_text(r, text), 0, d->queries};
+    *q = (struct query){
+        .document = document, .node = from, .text = keep_text(r, text), .next = d->queries};
     xmlNodePtr begin = from ? d->nodes[from - 1].xml : (xmlNodePtr)(void *)document->xml;
-    xmlXPathObjectPtr found = ask(r, document, begin, text);
+    xmlXPathObjectPtr found = ask(r, document, begin, text, &q->wrong);
     bool memory = true;
     for (int i = 0, last = 0; found && memory && i < xmlXPathNodeSetGetLength(found->nodesetval);
          i++) {
@@ -229,6 +249,7 @@ static int32_t find_nodes(struct asl_run *r, const struct document *document, in
     if (!memory)
         asl_run_fail(r, STATUS_MEMORY, r->cx->at, "out of memory");
     d->queries = q;
+    report(r, q->wrong);
     return q->first;
 }
 
