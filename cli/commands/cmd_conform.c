@@ -366,11 +366,9 @@ static enum status check_mutants(const struct conform_command *cmd, struct error
 {
     if (!cmd->self_test)
         return error_msg(err, STATUS_ARG, "--mutants belongs to --self-test");
-    if (cmd->devices.count || cmd->store || cmd->junit || cmd->journal || cmd->resume ||
-        cmd->waivers || cmd->skips)
+    if (cmd->devices.count || cmd->store || cmd->junit || cmd->waivers || cmd->skips)
         return error_msg(err, STATUS_ARG,
-                         "--mutants takes no --device, --store, --junit, --journal, --resume, "
-                         "--waivers or --skips");
+                         "--mutants takes no --device, --store, --junit, --waivers or --skips");
     return STATUS_OK;
 }
 
@@ -655,7 +653,9 @@ static int run(void *settings, const struct arguments *args)
                 mutants_judge(&cmd->o, &(struct mutants_options){.count = cmd->mutants,
                                                                  .seed = cmd->seed,
                                                                  .until_caught = cmd->until_caught,
-                                                                 .json = cmd->json});
+                                                                 .json = cmd->json,
+                                                                 .journal = cmd->journal,
+                                                                 .resume = cmd->resume});
         } else {
             status = judge(cmd, &err);
         }

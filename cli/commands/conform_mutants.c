@@ -1,31 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "conform_mutants.h"
 #include "cli.h"
+#include "mutants_run.h"
 
-#include <math.h>
+#include <pthread.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* LIST(X): X(enum constant's end, name) */
-#define CLASS_LIST(X)                                                                              \
-    X(ALIVE, "alive")                                                                              \
-    X(KILLED, "killed")                                                                            \
-    X(CRASH, "crash")                                                                              \
-    X(HANG, "hang")                                                                                \
-    X(MEMORY, "memory")                                                                            \
-    X(ERROR, "error")                                                                              \
-    X(EQUIVALENT, "equivalent")                                                                    \
-    X(REFUSED, "does not compile")                                                                 \
-    X(UNJUDGED, "not judged")                                                                      \
-    X(PLAIN, "no edit")
-
-#define X(name, text) CLASS_##name,
-enum mutant_class { CLASS_LIST(X) CLASS_COUNT };
-#undef X
-#define X(name, text) text,
-static const char *const class_names[CLASS_COUNT] = {CLASS_LIST(X)};
-#undef X
 
 /* The list is run in rounds, a case on all mutants before the next. Most edits change a strict
  * picture whose answer is known, and these cases are the quickest; statistics are the slowest. */
@@ -38,67 +18,64 @@ static const char *const round_names[ROUNDS] = {
 static const char with_shaders[] = "^(shader|invariance|image[.](dense[.]|[a-z]+[.]shaded-))";
 static const char in_mode_strict[] = "^image[.](strict|passes|dense)";
 
-/* A case that gave FAIL or ERROR. */
-struct notice {
-    const char *name;
-    enum mutant_class class;
-    double after_s; /* of all that was spent on the mutant */
-    const char *stage, *reason;
-    struct notice *next;
-};
-
-/* One mutant of the run. */
-struct subject {
-    size_t number;
-    const char *id;
-    struct mutant edit;
-    enum mutant_class class;
-    bool refused, looked, same[MODE_COUNT];
-    struct error error; /* of asking the compiler */
-    double spent_s;
-    size_t asked; /* cases */
-    struct notice *first, *last;
-};
-
-struct mutants_run {
-    struct arena arena;
-    struct conform_options o;
-    const struct mutants_options *m;
-    struct subject plain, *subjects;
-    size_t count;
-    const char **ids; /* of those that are judged in this pass, and whose they are */
-    struct subject **judged;
-    regex_t passes[ROUNDS], of_shaders, strict;
-    unsigned pass;
-    double begin;
-    struct notice *unusable; /* cases that notice the text as it is, or could not judge it */
-};
-
-static enum status expressions_make(struct mutants_run *r, struct error *err)
-{
-    bool made = regcomp(&r->of_shaders, with_shaders, REG_EXTENDED | REG_NOSUB) == 0 &&
-                regcomp(&r->strict, in_mode_strict, REG_EXTENDED | REG_NOSUB) == 0;
-    for (int i = 0; made && i < ROUNDS; i++)
-        made = regcomp(&r->passes[i], round_names[i], REG_EXTENDED | REG_NOSUB) == 0;
-    return made ? STATUS_OK : error_msg(err, STATUS_INTERNAL, "the passes have no names");
-}
+/* ---- which ---------------------------------------------------------------------------------- */
 
 static bool matches(const regex_t *e, const char *name)
 {
     return regexec(e, name, 0, NULL, 0) == 0;
 }
 
-/* ---- which ---------------------------------------------------------------------------------- */
+static int listed_compare(const void *a, const void *b)
+{
+    return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
+}
+
+static enum status list_cases(struct mutants_run *r, struct error *err)
+{
+    const struct conform_case *cases = NULL;
+    regex_t rounds[ROUNDS], shaders, strict;
+    TRY(conform_select(&r->arena, &r->o, &cases, &r->case_count, err));
+    r->cases = ARENA_ARRAY(&r->arena, struct listed, r->case_count);
+    if (!r->cases)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->case_count);
+    bool made = regcomp(&shaders, with_shaders, REG_EXTENDED | REG_NOSUB) == 0 &&
+                regcomp(&strict, in_mode_strict, REG_EXTENDED | REG_NOSUB) == 0;
+    for (int i = 0; i < ROUNDS; i++)
+        made = regcomp(&rounds[i], round_names[i], REG_EXTENDED | REG_NOSUB) == 0 && made;
+    for (size_t i = 0; made && i < r->case_count; i++) {
+        struct listed *l = &r->cases[i];
+        *l = (struct listed){.name = cases[i].name,
+                             .with_shaders = matches(&shaders, cases[i].name),
+                             .strict = matches(&strict, cases[i].name),
+                             .shader_level = strcmp(cases[i].level, "shader") == 0};
+        while (!matches(&rounds[l->round], l->name))
+            l->round++;
+    }
+    qsort(r->cases, r->case_count, sizeof *r->cases, listed_compare);
+    regfree(&shaders);
+    regfree(&strict);
+    for (int i = 0; i < ROUNDS; i++)
+        regfree(&rounds[i]);
+    return made ? STATUS_OK : error_msg(err, STATUS_INTERNAL, "the rounds have no names");
+}
+
+static const struct listed *listed_find(const struct mutants_run *r, const char *name)
+{
+    const struct listed key = {.name = name};
+    return bsearch(&key, r->cases, r->case_count, sizeof *r->cases, listed_compare);
+}
 
 /* `count` different numbers below `all`, by the seed alone: the first of a shuffle. */
-static enum status draw(struct mutants_run *r, size_t all, struct error *err)
+static enum status draw(struct mutants_run *r, struct error *err)
 {
+    const size_t all = r->all;
     size_t *order = ARENA_ARRAY(&r->arena, size_t, all);
     r->count = r->m->count < all ? r->m->count : all;
     r->subjects = ARENA_ARRAY(&r->arena, struct subject, r->count);
+    r->by_number = ARENA_ARRAY(&r->arena, struct subject *, all);
     r->ids = ARENA_ARRAY(&r->arena, const char *, r->count + 1);
-    r->judged = ARENA_ARRAY(&r->arena, struct subject *, r->count + 1);
-    if (!order || !r->subjects || !r->ids || !r->judged)
+    r->plain.done = ARENA_ARRAY(&r->arena, bool, (r->count + 1) * (r->case_count + 1));
+    if (!order || !r->subjects || !r->by_number || !r->ids || !r->plain.done)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu mutants", r->count);
     for (size_t i = 0; i < all; i++)
         order[i] = i;
@@ -114,6 +91,8 @@ static enum status draw(struct mutants_run *r, size_t all, struct error *err)
         struct subject *s = &r->subjects[i];
         s->number = drawn;
         s->id = arena_printf(&r->arena, "mutant:%zu", drawn);
+        s->done = r->plain.done + (i + 1) * r->case_count;
+        r->by_number[drawn] = s;
         if (!s->id)
             return error_msg(err, STATUS_MEMORY, "out of memory for %zu mutants", r->count);
         TRY(mutant_find(&r->arena, drawn, &s->edit, err));
@@ -121,65 +100,138 @@ static enum status draw(struct mutants_run *r, size_t all, struct error *err)
     return STATUS_OK;
 }
 
+/* By its id; NULL: none of this run. */
+static struct subject *subject_of(struct mutants_run *r, const char *id)
+{
+    char *end = NULL;
+    if (strcmp(id, r->plain.id) == 0)
+        return &r->plain;
+    if (strncmp(id, "mutant:", 7) != 0 || id[7] < '0' || id[7] > '9')
+        return NULL;
+    const unsigned long long k = strtoull(id + 7, &end, 10);
+    return *end || k >= r->all ? NULL : r->by_number[k];
+}
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+static void keep(struct mutants_run *r, struct json_writer *w)
+{
+    json_end_object(w);
+    if (mutants_journal_add(r->journal, w, r->lost.code ? NULL : &r->lost) != STATUS_OK &&
+        !r->lost.code)
+        r->lost.code = STATUS_IO;
+}
+
+static struct json_writer fact_begin(const struct subject *s)
+{
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    json_key_string(&w, "mutant", s->id);
+    return w;
+}
+
+/* The first line: all that decides what the others mean. */
+static enum status head_make(struct mutants_run *r, const char **out, struct error *err)
+{
+    const char *selection = NULL;
+    char hash[33];
+    struct arena *a = &r->arena;
+    TRY(mutants_text_hash(hash, err));
+    TRY(conform_selection(a, &r->o, &selection, err));
+    const char *key = r->o.program ? r->o.program->key : "";
+    *out = arena_printf(a,
+                        "{\"journal\":\"mutants\",\"version\":1,\"mutants\":%u,\"seed\":\"%llu\","
+                        "\"until_caught\":%s,"
+                        "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
+                        (unsigned)r->m->count, (unsigned long long)r->m->seed,
+                        r->m->until_caught ? "true" : "false", hash, key, selection);
+    return *out ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for the journal");
+}
+
 /* ---- what the compiler says ----------------------------------------------------------------- */
 
-static void ask_compile(void *ctx, size_t i, unsigned thread)
+static void class_by_code(struct subject *s)
 {
-    struct subject *s = (struct subject *)ctx + i;
-    bool compiles = false;
-    (void)thread;
-    if (!cancel_requested && mutant_compile(s->number, &compiles, &s->error) == STATUS_OK)
-        s->refused = !compiles;
+    if (s->refused)
+        s->class = CLASS_REFUSED;
+    else if (s->class == CLASS_ALIVE && s->looked && !s->edit.of_library && s->same[MODE_STRICT] &&
+             s->same[MODE_DEVICE] && s->same[MODE_FAST])
+        s->class = CLASS_EQUIVALENT;
 }
 
-static void ask_same(void *ctx, size_t i, unsigned thread)
-{
-    struct subject *s = (struct subject *)ctx + i;
-    (void)thread;
-    if (!cancel_requested && s->class == CLASS_ALIVE)
-        s->looked = mutant_same_code(s->number, s->same, &s->error) == STATUS_OK;
-}
+/* The compiler is asked in threads, and what it says is kept at once. */
+struct questions {
+    struct mutants_run *r;
+    bool compare; /* else: does it compile? */
+    pthread_mutex_t lock;
+    size_t answered;
+    struct error error; /* the first */
+};
 
-static enum status ask_all(struct mutants_run *r, const char *what,
-                           void (*ask)(void *, size_t, unsigned), struct error *err)
+static void answer_keep(struct questions *q, struct subject *s, bool compiles,
+                        const bool same[MODE_COUNT])
 {
-    progress_show(what, 0, -1);
-    parallel_for(r->count, r->o.jobs ? r->o.jobs : 1, ask, r->subjects);
-    for (size_t i = 0; i < r->count; i++) {
-        struct subject *s = &r->subjects[i];
-        if (s->error.code) {
-            *err = s->error;
-            return s->error.code;
+    struct json_writer w = fact_begin(s);
+    if (q->compare) {
+        s->looked = true;
+        json_key(&w, "same");
+        json_begin_array(&w);
+        for (int mode = 0; mode < MODE_COUNT; mode++) {
+            s->same[mode] = same[mode];
+            json_bool(&w, same[mode]);
         }
-        if (s->refused)
-            s->class = CLASS_REFUSED;
-        else if (s->looked && !s->edit.of_library && s->same[MODE_STRICT] && s->same[MODE_DEVICE] &&
-                 s->same[MODE_FAST])
-            s->class = CLASS_EQUIVALENT;
+        json_end_array(&w);
+    } else {
+        s->tried = true;
+        s->refused = !compiles;
+        json_key_bool(&w, "compiles", compiles);
+    }
+    class_by_code(s);
+    keep(q->r, &w);
+}
+
+static void ask(void *ctx, size_t i, unsigned thread)
+{
+    struct questions *q = ctx;
+    struct subject *s = &q->r->subjects[i];
+    struct error e = {0};
+    bool compiles = false, same[MODE_COUNT] = {false};
+    (void)thread;
+    if (cancel_requested || (q->compare ? s->looked || s->class != CLASS_ALIVE : s->tried))
+        return;
+    const enum status st = q->compare ? mutant_same_code(s->number, same, &e)
+                                      : mutant_compile(s->number, &compiles, &e);
+    pthread_mutex_lock(&q->lock);
+    if (st == STATUS_OK)
+        answer_keep(q, s, compiles, same);
+    else if (st != STATUS_CANCELLED && !q->error.code)
+        q->error = e;
+    progress_show(q->compare ? "which are the same code" : "compiling mutants",
+                  (double)++q->answered / (double)q->r->count, -1);
+    pthread_mutex_unlock(&q->lock);
+}
+
+static enum status ask_all(struct mutants_run *r, bool compare, struct error *err)
+{
+    struct questions q = {.r = r, .compare = compare, .lock = PTHREAD_MUTEX_INITIALIZER};
+    parallel_for(r->count, r->o.jobs ? r->o.jobs : 1, ask, &q);
+    if (q.error.code) {
+        *err = q.error;
+        return err->code;
     }
     return cancel_requested ? error_msg(err, STATUS_CANCELLED, "interrupted") : STATUS_OK;
 }
 
 /* ---- what the cases say --------------------------------------------------------------------- */
 
-static struct subject *subject_of(const struct mutants_run *r, const char *device)
-{
-    for (size_t i = 0; i < r->o.device_count; i++)
-        if (r->ids[i] == device)
-            return r->judged[i];
-    return r->judged[0];
-}
-
 /* Can the case run what is edited? What its program does not hold it cannot notice. */
-static bool may_notice(const struct mutants_run *r, const struct subject *s,
-                       const struct conform_case *c)
+static bool may_notice(const struct subject *s, const struct listed *l)
 {
     if (s->class == CLASS_PLAIN)
         return true;
-    if ((!s->edit.of_kernel && !matches(&r->of_shaders, c->name)) ||
-        (!s->edit.of_library && strcmp(c->level, "shader") == 0))
+    if ((!s->edit.of_kernel && !l->with_shaders) || (!s->edit.of_library && l->shader_level))
         return false;
-    return !(s->looked && s->same[MODE_STRICT] && matches(&r->strict, c->name));
+    return !(s->looked && s->same[MODE_STRICT] && l->strict);
 }
 
 static bool notice_find(const struct notice *list, const char *name)
@@ -193,13 +245,12 @@ static bool notice_find(const struct notice *list, const char *name)
 static bool wanted(void *ctx, const char *device, const struct conform_case *c)
 {
     struct mutants_run *r = ctx;
-    struct subject *s = subject_of(r, device);
-    for (unsigned i = 0; i < r->pass; i++)
-        if (matches(&r->passes[i], c->name))
-            return false;
+    const struct subject *s = subject_of(r, device);
+    const struct listed *l = listed_find(r, c->name);
+    if (r->lost.code || !s || !l || l->round != r->round || s->done[l - r->cases])
+        return false;
     bool left = r->m->until_caught && s->class != CLASS_ALIVE && s->class != CLASS_PLAIN;
-    return !left && !notice_find(r->unusable, c->name) && matches(&r->passes[r->pass], c->name) &&
-           may_notice(r, s, c);
+    return !left && !notice_find(r->unusable, c->name) && may_notice(s, l);
 }
 
 static enum mutant_class class_of(const struct conform_result *c)
@@ -212,6 +263,8 @@ static enum mutant_class class_of(const struct conform_result *c)
                 {"memory blow-up", CLASS_MEMORY}};
     if (c->verdict == VERDICT_FAIL)
         return CLASS_KILLED;
+    if (c->verdict != VERDICT_ERROR)
+        return CLASS_ALIVE;
     for (size_t i = 0; c->reason && i < sizeof ends / sizeof ends[0]; i++)
         if (strncmp(c->reason, ends[i].begin, strlen(ends[i].begin)) == 0)
             return ends[i].class;
@@ -258,18 +311,25 @@ static void case_void(struct mutants_run *r, struct notice *n)
     }
 }
 
-static void notice_add(struct mutants_run *r, struct subject *s, const struct conform_case *c,
-                       const struct conform_result *result)
+/* What a case said of a mutant, now or in the journal; class ALIVE: it noticed nothing. */
+static void case_said(struct mutants_run *r, struct subject *s, const struct listed *l,
+                      enum mutant_class class, double seconds, const char *stage,
+                      const char *reason)
 {
-    struct notice *n = ARENA_ARRAY(&r->arena, struct notice, 1);
+    s->spent_s += seconds;
+    s->asked += !s->done[l - r->cases];
+    s->done[l - r->cases] = true;
+    if (class == CLASS_ALIVE || notice_find(r->unusable, l->name))
+        return;
+    struct notice *n = ARENA_NEW(&r->arena, struct notice);
     if (!n)
         return; /* the mutant lives: the share is a lower bound */
-    *n = (struct notice){.name = arena_strdup(&r->arena, c->name),
-                         .class = class_of(result),
+    *n = (struct notice){.name = l->name,
+                         .class = class,
                          .after_s = s->spent_s,
-                         .stage = stage_of(&r->arena, c, result),
-                         .reason = arena_strdup(&r->arena, result->reason ? result->reason : "")};
-    if (!n->name || !n->stage || !n->reason)
+                         .stage = arena_strdup(&r->arena, stage ? stage : ""),
+                         .reason = arena_strdup(&r->arena, reason ? reason : "")};
+    if (!n->stage || !n->reason)
         return;
     if (s->class == CLASS_PLAIN) {
         case_void(r, n);
@@ -288,171 +348,108 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
 {
     struct mutants_run *r = ctx;
     struct subject *s = subject_of(r, device);
+    const struct listed *l = listed_find(r, c->name);
+    const enum mutant_class class = class_of(result);
+    const double seconds = result->compile_s + result->run_s;
     char what[160];
-    s->spent_s += result->compile_s + result->run_s;
-    s->asked++;
-    if ((result->verdict == VERDICT_FAIL || result->verdict == VERDICT_ERROR) &&
-        !notice_find(r->unusable, c->name))
-        notice_add(r, s, c, result);
+    if (!s || !l)
+        return;
+    const char *stage = class == CLASS_ALIVE ? "" : stage_of(&r->arena, c, result);
+    struct json_writer w = fact_begin(s);
+    json_key_string(&w, "case", l->name);
+    json_key_string(&w, "class", mutant_class_names[class]);
+    json_key_number(&w, "s", seconds);
+    if (class != CLASS_ALIVE) {
+        json_key_string(&w, "stage", stage);
+        json_key_string(&w, "reason", result->reason);
+    }
+    keep(r, &w);
+    case_said(r, s, l, class, seconds, stage, result->reason);
     snprintf(what, sizeof what, "%s on %s", c->name, device);
     progress_show(what, total ? (double)done / (double)total : 1, -1);
 }
 
 /* The text as it is goes first: a case that notices that would notice anything. */
-static enum status pass_run(struct mutants_run *r, unsigned pass, struct error *err)
+static enum status round_run(struct mutants_run *r, unsigned round, struct error *err)
 {
     struct conform_summary sum;
     size_t n = 1;
     r->ids[0] = r->plain.id;
-    r->judged[0] = &r->plain;
     for (size_t i = 0; i < r->count; i++)
         if (r->subjects[i].class < CLASS_EQUIVALENT &&
-            (!r->m->until_caught || r->subjects[i].class == CLASS_ALIVE)) {
-            r->judged[n] = &r->subjects[i];
+            (!r->m->until_caught || r->subjects[i].class == CLASS_ALIVE))
             r->ids[n++] = r->subjects[i].id;
-        }
-    r->pass = pass;
+    r->round = round;
     r->o.devices = r->ids;
     r->o.device_count = n;
     return n == 1 ? STATUS_OK : conform_run(&r->o, &sum, err);
 }
 
-static enum status passes_run(struct mutants_run *r, struct error *err)
+/* ---- what was known before ------------------------------------------------------------------ */
+
+static const char *string_at(const struct json *fact, const char *key)
 {
-    size_t all;
-    TRY(expressions_make(r, err));
-    TRY(mutants_count(&all, err));
-    TRY(draw(r, all, err));
-    TRY(ask_all(r, "compiling mutants", ask_compile, err));
-    for (unsigned pass = 0; pass < ROUNDS; pass++) {
-        if (pass == ROUND_COMPARED)
-            TRY(ask_all(r, "which are the same code", ask_same, err));
-        TRY(pass_run(r, pass, err));
+    const struct json *v = json_get(fact, key);
+    return v && v->type == JSON_STRING ? v->string : NULL;
+}
+
+/* A line of the journal. Cases that the list no longer has cannot be there: its hash is in the
+ * first line. */
+static enum status recall(void *ctx, const struct json *fact, struct error *err)
+{
+    struct mutants_run *r = ctx;
+    const char *id = fact->type == JSON_OBJECT ? string_at(fact, "mutant") : NULL;
+    struct subject *s = id ? subject_of(r, id) : NULL;
+    if (!s)
+        return json_error(err, r->m->journal, fact, STATUS_TYPE,
+                          "expected an object with a \"mutant\" of this run");
+    const struct json *compiles = json_get(fact, "compiles"), *same = json_get(fact, "same");
+    const char *name = string_at(fact, "case"), *said = string_at(fact, "class");
+    const struct listed *l = name ? listed_find(r, name) : NULL;
+    const struct json *seconds = json_get(fact, "s");
+    int class = 0;
+    if (compiles && compiles->type == JSON_BOOL) {
+        s->tried = true;
+        s->refused = !compiles->boolean;
+    } else if (same && same->type == JSON_ARRAY && same->count == MODE_COUNT) {
+        const struct json *v = same->first;
+        for (int mode = 0; mode < MODE_COUNT; mode++, v = v->next)
+            s->same[mode] = v->type == JSON_BOOL && v->boolean;
+        s->looked = true;
+    } else {
+        while (said && class < CLASS_EQUIVALENT && strcmp(said, mutant_class_names[class]) != 0)
+            class ++;
+        if (!l || !said || class == CLASS_EQUIVALENT || !seconds || seconds->type != JSON_NUMBER)
+            return json_error(err, r->m->journal, fact, STATUS_TYPE,
+                              "expected \"compiles\", \"same\", or \"case\", \"class\" and \"s\"");
+        case_said(r, s, l, (enum mutant_class) class, seconds->number, string_at(fact, "stage"),
+                  string_at(fact, "reason"));
     }
+    class_by_code(s);
     return STATUS_OK;
 }
 
-/* ---- what is told --------------------------------------------------------------------------- */
-
-/* Wilson's interval of a share at 95 %: Journal of the American Statistical Association 22 (1927).
- */
-static void share_interval(size_t hits, size_t n, double out[2])
+static enum status known_before(struct mutants_run *r, struct error *err)
 {
-    const double z = 1.959963984540054, count = (double)n, p = (double)hits / count;
-    double middle = p + z * z / (2 * count);
-    double half = z * sqrt(p * (1 - p) / count + z * z / (4 * count * count));
-    out[0] = n ? (middle - half) / (1 + z * z / count) : 0;
-    out[1] = n ? (middle + half) / (1 + z * z / count) : 1;
+    const char *head = NULL;
+    TRY(list_cases(r, err));
+    TRY(mutants_count(&r->all, err));
+    TRY(draw(r, err));
+    if (!r->m->journal)
+        return STATUS_OK;
+    TRY(head_make(r, &head, err));
+    return mutants_journal_open(r->m->journal, r->m->resume, head, recall, r, &r->journal, err);
 }
 
-static void subject_json(struct json_writer *w, const struct subject *s)
+static enum status rounds_run(struct mutants_run *r, struct error *err)
 {
-    json_begin_object(w);
-    json_key_string(w, "id", s->id);
-    json_key_string(w, "file", s->edit.file);
-    json_key_integer(w, "line", s->edit.line);
-    json_key_string(w, "function", s->edit.function);
-    json_key_string(w, "rule", s->edit.rule);
-    json_key_string(w, "was", s->edit.was);
-    json_key_string(w, "now", s->edit.now);
-    json_key_string(w, "class", class_names[s->class]);
-    json_key_integer(w, "asked", (int64_t)s->asked);
-    json_key(w, "cases");
-    json_begin_array(w);
-    for (const struct notice *n = s->first; n; n = n->next)
-        json_string(w, n->name);
-    json_end_array(w);
-    json_key_string(w, "stage", s->first ? s->first->stage : "");
-    json_key_string(w, "reason", s->first ? s->first->reason : "");
-    json_key_number(w, "caught_s", s->first ? s->first->after_s : 0);
-    json_key_number(w, "spent_s", s->spent_s);
-    json_end_object(w);
-}
-
-static bool told_json(const struct mutants_run *r, bool finished, const size_t counts[CLASS_COUNT],
-                      size_t noticed, size_t live, const double interval[2])
-{
-    struct json_writer w = {0};
-    json_begin_object(&w);
-    char hash[33] = "";
-    (void)mutants_text_hash(hash, NULL);
-    json_key_string(&w, "text", hash);
-    json_key_bool(&w, "finished", finished);
-    json_key_number(&w, "wall_s", clock_s() - r->begin);
-    json_key_number(&w, "plain_s", r->plain.spent_s);
-    json_key_string(&w, "list", r->o.list ? r->o.list : "core");
-    json_key_string(
-        &w, "seed",
-        arena_printf((struct arena *)&r->arena, "%llu", (unsigned long long)r->m->seed));
-    json_key_bool(&w, "until_caught", r->m->until_caught);
-    json_key(&w, "unusable");
-    json_begin_array(&w);
-    for (const struct notice *n = r->unusable; n; n = n->next)
-        json_string(&w, n->name);
-    json_end_array(&w);
-    json_key(&w, "mutants");
-    json_begin_array(&w);
-    for (size_t i = 0; i < r->count; i++)
-        subject_json(&w, &r->subjects[i]);
-    json_end_array(&w);
-    json_key(&w, "summary");
-    json_begin_object(&w);
-    for (int c = 0; c < CLASS_PLAIN; c++)
-        json_key_integer(&w, class_names[c], (int64_t)counts[c]);
-    json_key_integer(&w, "live", (int64_t)live);
-    json_key_integer(&w, "noticed", (int64_t)noticed);
-    json_key_number(&w, "share", live ? (double)noticed / (double)live : 0);
-    json_key_pair(&w, "interval", interval[0], interval[1]);
-    json_end_object(&w);
-    json_end_object(&w);
-    bool printed = json_print(&w);
-    text_free(&w.out);
-    return printed;
-}
-
-static void told_text(const struct mutants_run *r, bool finished, const size_t counts[CLASS_COUNT],
-                      size_t noticed, size_t live, const double interval[2])
-{
-    for (size_t i = 0; i < r->count; i++) {
-        const struct subject *s = &r->subjects[i];
-        printf("%-16s %-12s %s:%u %s %s: %.60s -> %.60s", class_names[s->class], s->id,
-               s->edit.file, (unsigned)s->edit.line, s->edit.function, s->edit.rule, s->edit.was,
-               s->edit.now[0] ? s->edit.now : "nothing");
-        for (const struct notice *n = s->first; n; n = n->next)
-            printf("\n%29s after %.1f s by %s", "", n->after_s, n->name);
-        printf("\n");
+    TRY(ask_all(r, false, err));
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        if (round == ROUND_COMPARED)
+            TRY(ask_all(r, true, err));
+        TRY(round_run(r, round, err));
     }
-    for (const struct notice *n = r->unusable; n; n = n->next)
-        printf("not used: %s notices the text without an edit: %s\n", n->name, n->reason);
-    if (!finished)
-        printf("interrupted: what is alive was not asked by all cases\n");
-    for (int c = 0; c < CLASS_PLAIN; c++)
-        printf("%s%zu %s", c ? ", " : "", counts[c], class_names[c]);
-    printf("\n%zu of %zu live mutants noticed (%.1f %%, 95 %% interval %.1f to %.1f %%)\n", noticed,
-           live, live ? 100.0 * (double)noticed / (double)live : 0, 100 * interval[0],
-           100 * interval[1]);
-}
-
-static int told(struct mutants_run *r, bool finished)
-{
-    size_t counts[CLASS_COUNT] = {0}, noticed = 0;
-    double interval[2] = {0, 1};
-    for (size_t i = 0; i < r->count; i++) {
-        struct subject *s = &r->subjects[i];
-        if (s->class == CLASS_ALIVE && !s->asked) /* an interrupt came, or a filter left nothing */
-            s->class = CLASS_UNJUDGED;
-        counts[s->class]++;
-    }
-    for (int c = CLASS_KILLED; c < CLASS_EQUIVALENT; c++)
-        noticed += counts[c];
-    size_t live = noticed + counts[CLASS_ALIVE];
-    if (live)
-        share_interval(noticed, live, interval);
-    if (r->m->json && !told_json(r, finished, counts, noticed, live, interval))
-        return EXIT_BAD_INPUT;
-    if (!r->m->json)
-        told_text(r, finished, counts, noticed, live, interval);
-    return counts[CLASS_ALIVE] ? EXIT_FINDING : live ? EXIT_PASS : EXIT_NOTHING_RAN;
+    return STATUS_OK;
 }
 
 /* What thousands of mutants are compiled to is of no use to anybody later; and each worker has one
@@ -478,23 +475,31 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
         r.o.run_budget_s = 60;
     r.plain = (struct subject){.id = "mutant:none", .class = CLASS_PLAIN};
     r.o.by_case = true;
+    r.o.journal = NULL; /* mutants have their own */
+    r.o.resume = false;
+    enum status st = known_before(&r, &err);
+    const bool known = st == STATUS_OK;
     r.o.wanted = wanted;
     r.o.each = on_case;
     r.o.again = NULL;
     r.o.begin = NULL;
     r.o.each_ctx = &r;
-    enum status st = workshop_make(&r, folder, sizeof folder, &err);
-    if (st == STATUS_OK) {
-        st = passes_run(&r, &err);
+    if (st == STATUS_OK)
+        st = workshop_make(&r, folder, sizeof folder, &err);
+    if (known && st == STATUS_OK) {
+        st = rounds_run(&r, &err);
         scratch_remove(folder);
     }
     progress_end();
-    bool known = r.count && (st == STATUS_OK || st == STATUS_CANCELLED);
-    int status = known ? told(&r, st == STATUS_OK) : report_error(&err, false);
-    regfree(&r.of_shaders);
-    regfree(&r.strict);
-    for (int i = 0; i < ROUNDS; i++)
-        regfree(&r.passes[i]);
+    if (st == STATUS_OK && r.lost.code) {
+        st = r.lost.code;
+        err = r.lost;
+    }
+    /* what was found is told, however it ended */
+    int status = known ? mutants_told(&r, st == STATUS_OK) : EXIT_BAD_INPUT;
+    if (st != STATUS_OK && st != STATUS_CANCELLED)
+        status = report_error(&err, false);
+    mutants_journal_close(r.journal);
     arena_free(&r.arena);
     return status;
 }

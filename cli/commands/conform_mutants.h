@@ -10,9 +10,11 @@ struct mutants_options {
     uint64_t seed;
     bool until_caught; /* else every case runs on every mutant */
     bool json;
+    const char *journal; /* path; NULL: nothing is kept */
+    bool resume;
 };
 /* `o`: list, levels, filter, budgets and jobs as the user gave them; devices and what is told are
- * set here. Prints, and returns the exit status. */
+ * set here. Prints, and returns the exit status. What becomes known is in the journal at once. */
 int mutants_judge(const struct conform_options *o, const struct mutants_options *m);
 
 #endif

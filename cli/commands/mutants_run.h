@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run of mutants while it is judged, and what it tells. */
+#ifndef ISOPHOTE_CLI_MUTANTS_RUN_H
+#define ISOPHOTE_CLI_MUTANTS_RUN_H
+
+#include "conform_mutants.h"
+#include "mutants_journal.h"
+
+/* LIST(X): X(enum constant's end, name) */
+#define CLASS_LIST(X)                                                                              \
+    X(ALIVE, "alive")                                                                              \
+    X(KILLED, "killed")                                                                            \
+    X(CRASH, "crash")                                                                              \
+    X(HANG, "hang")                                                                                \
+    X(MEMORY, "memory")                                                                            \
+    X(ERROR, "error")                                                                              \
+    X(EQUIVALENT, "equivalent")                                                                    \
+    X(REFUSED, "does not compile")                                                                 \
+    X(UNJUDGED, "not judged")                                                                      \
+    X(PLAIN, "no edit")
+
+#define X(name, text) CLASS_##name,
+enum mutant_class { CLASS_LIST(X) CLASS_COUNT };
+#undef X
+extern const char *const mutant_class_names[CLASS_COUNT];
+
+/* A case that gave FAIL or ERROR. */
+struct notice {
+    const char *name;
+    enum mutant_class class;
+    double after_s; /* of all that was spent on the mutant */
+    const char *stage, *reason;
+    struct notice *next;
+};
+
+/* One mutant of the run. */
+struct subject {
+    size_t number;
+    const char *id;
+    struct mutant edit;
+    enum mutant_class class;
+    bool tried, refused, looked, same[MODE_COUNT]; /* asked whether it compiles, and compared */
+    double spent_s;
+    bool *done;   /* by case of the run */
+    size_t asked; /* cases */
+    struct notice *first, *last;
+};
+
+/* A case of the list, sorted by name: which round it is in, and what it can notice. */
+struct listed {
+    const char *name;
+    unsigned round;
+    bool with_shaders, strict, shader_level;
+};
+
+struct mutants_run {
+    struct arena arena;
+    struct conform_options o;
+    const struct mutants_options *m;
+    struct subject plain, *subjects, **by_number; /* the latter by number of all there are */
+    size_t count, all;
+    struct listed *cases;
+    size_t case_count;
+    const char **ids; /* of those that are judged in this round */
+    struct mutants_journal *journal;
+    struct error lost; /* the journal cannot be written any more */
+    unsigned round;
+    double begin;
+    struct notice *unusable; /* cases that notice the text as it is, or could not judge it */
+};
+
+/* Prints, and returns the exit status. */
+int mutants_told(struct mutants_run *r, bool finished);
+
+#endif
