@@ -1819,9 +1819,35 @@ case_conform_self_test()
     says "--mutants belongs to --self-test"
     run 2 conform --self-test --mutants 3 --device native
     says "--mutants takes no --device"
-    for words in "--mutants 0" "--mutants -1" "--mutants 3 --seed x"; do
+    for words in "--mutants 0" "--mutants -1" "--mutants 3 --seed x" "--mutants 3 --seed 18446744073709551616"; do
         run 2 conform --self-test $words
     done
+}
+
+# What is known of mutants is in the journal, and is not asked again. Which mutants come, and so the status, is the text's matter.
+case_conform_mutants_journal()
+{
+    local two=(--self-test --mutants 2 --seed 4 --filter '^image[.]strict[.]cornell$' --jobs 2 --journal m.jsonl --json)
+    mutants()
+    {
+        local status=0
+        "$program" conform "${two[@]}" "$@" >stdout 2>stderr </dev/null || status=$?
+        [[ $status =~ ^(0|1|77)$ ]] || fail "mutants ended with $status: $(cat stderr)"
+        for i in 0 1; do
+            for key in id class asked spent_s; do json "mutants[$i].$key"; done
+        done
+    }
+    mutants >first.txt
+    cp m.jsonl whole.jsonl
+    printf '{"mutant":"mutant:none","case":"image.str' >>m.jsonl # the machine stopped while it was written
+    mutants --resume >again.txt
+    cmp first.txt again.txt || fail "the journal says something else than the run did"
+    cmp whole.jsonl m.jsonl || fail "what was known was asked again"
+    run 2 conform "${two[@]}" --resume --seed 5
+    says "the journal of another run of mutants"
+    printf '{"mutant":"mutant:99999999","compiles":true}\n' >>m.jsonl
+    run 2 conform "${two[@]}" --resume
+    says 'expected an object with a "mutant" of this run'
 }
 
 case_bench_clamped_tree()

@@ -71,8 +71,12 @@ enum status device_text_need(struct device_text *out, struct error *err)
         st = t.text ? edits_list(&known_arena, t.text, &edits, &t.count, err)
                     : error_msg(err, STATUS_MEMORY, "out of memory for the text of devices");
         t.edits = edits;
+        struct body *bodies = NULL;
         if (st == STATUS_OK)
             st = join_twins(&t, edits, err);
+        if (st == STATUS_OK)
+            st = bodies_list(&known_arena, t.text, &bodies, &t.body_count, err);
+        t.bodies = bodies;
         if (st == STATUS_OK)
             known = t;
     }

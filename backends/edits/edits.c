@@ -433,6 +433,95 @@ enum status edits_list(struct arena *a, const char *text, struct edit **out, siz
     return STATUS_OK;
 }
 
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static bool is_helper(const char *file) { return strncmp(file, "math/", 5) == 0; }
+
+enum status bodies_list(struct arena *a, const char *text, struct body **out, size_t *count,
+                        struct error *err)
+{
+    struct mutation m = {.arena = a, .text = text};
+    size_t n = 0;
+    m.tokens = ARENA_ARRAY(a, struct token, strlen(text) + 1);
+    if (!m.tokens)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the kernel's tokens");
+    scan(&m);
+    struct body *bodies = pair(&m) ? ARENA_ARRAY(a, struct body, m.count + 1) : NULL;
+    if (!bodies)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the kernel's functions");
+    for (size_t i = 0; i < m.count; i++) {
+        const struct token *k = &m.tokens[i], *end = &m.tokens[k->partner];
+        if (k->function && k->partner > i && (!i || !m.tokens[i - 1].function)) {
+            bodies[n++] = (struct body){k->at, end->at + 1 - k->at, is_helper(k->file)};
+            i = k->partner;
+        }
+    }
+    *out = bodies;
+    *count = n;
+    return STATUS_OK;
+}
+
+static bool body_has(const struct body *b, size_t place)
+{
+    return place > b->at && place - b->at < b->length;
+}
+
+bool edit_in_helper(const struct body *bodies, size_t count, const struct edit *e)
+{
+    for (size_t i = 0; i < count; i++)
+        if (body_has(&bodies[i], e->offset))
+            return bodies[i].helper;
+    return false;
+}
+
+char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
+                 const struct edit *e, bool made)
+{
+    const size_t n = strlen(text), places[2] = {e->offset, e->twin};
+    struct text t = {0};
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct body *b = &bodies[i];
+        size_t place = SIZE_MAX;
+        for (int k = 0; k < 2; k++)
+            if (body_has(b, places[k]))
+                place = places[k];
+        if (place == SIZE_MAX && b->helper)
+            continue;
+        const size_t after = b->at + b->length;
+        const size_t end = place == SIZE_MAX ? b->at : made ? place : after;
+        text_append(&t, text + at, end - at);
+        if (place == SIZE_MAX)
+            text_puts(&t, ";");
+        else if (made)
+            text_puts(&t, e->now);
+        at = place != SIZE_MAX && made ? place + e->length : after;
+    }
+    text_append(&t, text + at, n - at);
+    char *alone = t.failed ? NULL : arena_strndup(a, t.data, t.len);
+    text_free(&t);
+    return alone;
+}
+
+char *text_apart(struct arena *a, const char *text)
+{
+    static const char *const means[2] = {"#undef static\n#undef inline\n#define static "
+                                         "__attribute__((weak))\n#define inline\n",
+                                         "#undef static\n#undef inline\n"};
+    struct text t = {0};
+    text_puts(&t, means[0]);
+    for (const char *line = text, *next; *line; line = next) {
+        const char *end = strchr(line, '\n'), *name = strchr(line, '"');
+        next = end ? end + 1 : line + strlen(line);
+        if (strncmp(line, "#line ", 6) == 0 && name && name < next)
+            text_puts(&t, means[is_helper(name + 1)]);
+        text_append(&t, line, (size_t)(next - line));
+    }
+    char *apart = t.failed ? NULL : arena_strndup(a, t.data, t.len);
+    text_free(&t);
+    return apart;
+}
+
 static char *edit_once(struct arena *a, const char *text, const struct edit *e)
 {
     size_t n = strlen(text), more = strlen(e->now);

@@ -20,6 +20,22 @@ struct edit {
  * the same edits. Fails: MEMORY. */
 enum status edits_list(struct arena *a, const char *text, struct edit **out, size_t *count,
                        struct error *err);
+/* Bodies of functions, with their braces, in the order of the text. Helpers are the small functions
+ * of math/, which every other one calls. Fails: MEMORY. */
+struct body {
+    size_t at, length;
+    bool helper;
+};
+enum status bodies_list(struct arena *a, const char *text, struct body **out, size_t *count,
+                        struct error *err);
+bool edit_in_helper(const struct body *bodies, size_t count, const struct edit *e);
+/* The text of the function that the edit is in, as it is or with the edit made: every other function
+ * but its twin and helpers is only declared. In the arena; NULL when out of memory. */
+char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
+                 const struct edit *e, bool made);
+/* The text with functions that a linker may replace, all but helpers: `static` in front of them means
+ * "weak". In the arena; NULL when out of memory. */
+char *text_apart(struct arena *a, const char *text);
 /* text with the edit made, at its twin's place too, in the arena; NULL when out of memory. */
 char *edit_apply(struct arena *a, const char *text, const struct edit *e);
 
@@ -31,6 +47,8 @@ struct device_text {
     size_t kernel; /* bytes of it that are the kernel's */
     const struct edit *edits;
     size_t count;
+    const struct body *bodies;
+    size_t body_count;
 };
 enum status device_text_need(struct device_text *out, struct error *err);
 /* "mutant:12", "mutant:none". */

@@ -473,12 +473,10 @@ struct mutant {
 enum status mutants_count(size_t *count, struct error *err);
 enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct error *err);
 enum status mutants_text_hash(char hash[33], struct error *err);
-/* Compiles it, for all scenes without shaders in mode strict. The compiler may refuse. Call these
- * two from several threads after mutants_count. Fails: MISSING (no C compiler), IO. */
-enum status mutant_compile(size_t k, bool *compiles, struct error *err);
-/* Whether all functions of the text become the machine code that they are without the edit, by
- * mode: then nothing in that mode can tell. The code without is made for the first that asks. */
-enum status mutant_same_code(size_t k, bool same[MODE_COUNT], struct error *err);
+/* Does it compile, and does its function become the machine code that it is without the edit, by
+ * mode? Then nothing in that mode can tell. May be called from several threads after mutants_count.
+ * Fails: MISSING (no C compiler), IO. */
+enum status mutant_look(size_t k, bool *compiles, bool same[MODE_COUNT], struct error *err);
 
 #ifdef __cplusplus
 }

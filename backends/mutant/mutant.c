@@ -7,10 +7,6 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Of the whole text without an edit, by mode; "" until asked for. */
-static char plain_code[MODE_COUNT][33];
-static pthread_mutex_t plain_lock = PTHREAD_MUTEX_INITIALIZER;
-
 /* Thousands are not listed: who wants one names it. */
 static enum status enumerate(void (*found)(void *ctx, const struct device_info *),
                              void (*problem)(void *ctx, const char *text), void *ctx,
@@ -111,46 +107,32 @@ enum status mutants_text_hash(char hash[33], struct error *err)
     return STATUS_OK;
 }
 
-enum status mutant_compile(size_t k, bool *compiles, struct error *err)
+enum status mutant_look(size_t k, bool *compiles, bool same[MODE_COUNT], struct error *err)
 {
     struct device_text t;
     const struct edit *e = NULL;
+    struct arena a = {0};
     struct error said = {0};
-    enum status st = STATUS_OK;
     TRY(text_and_edit(k, &t, &e, err));
-    for (int mode = 0; st == STATUS_OK && mode < MODE_COUNT; mode++)
-        st = native_edited_code(e, t.text, (enum math_mode)mode, NULL, &said);
-    /* An edit of the library is in no program without shaders. */
-    if (st == STATUS_OK && e->offset < t.kernel)
-        st = native_edited_build(e, &said);
-    *compiles = st == STATUS_OK;
-    if (st == STATUS_OK || st == STATUS_BUILD)
-        return STATUS_OK; /* the compiler's words are no failure of ours */
-    if (err)
+    const char *was = edit_alone(&a, t.text, t.bodies, t.body_count, e, false),
+               *now = edit_alone(&a, t.text, t.bodies, t.body_count, e, true);
+    enum status st =
+        was && now ? STATUS_OK : error_msg(&said, STATUS_MEMORY, "out of memory for a mutant");
+    *compiles = true;
+    for (int mode = 0; st == STATUS_OK && *compiles && mode < MODE_COUNT; mode++) {
+        char plain[33], edited[33];
+        st = native_code_hash(was, (enum math_mode)mode, plain, &said);
+        if (st == STATUS_BUILD) /* no mutant's fault */
+            st = said.code = STATUS_INTERNAL;
+        if (st == STATUS_OK)
+            st = native_code_hash(now, (enum math_mode)mode, edited, &said);
+        *compiles = st != STATUS_BUILD; /* the compiler's words are no failure of ours */
+        same[mode] = st == STATUS_OK && strcmp(plain, edited) == 0;
+        if (st == STATUS_BUILD)
+            st = STATUS_OK;
+    }
+    arena_free(&a);
+    if (st != STATUS_OK && err)
         *err = said;
     return st;
-}
-
-static enum status plain_need(const char *text, enum math_mode mode, struct error *err)
-{
-    enum status st = STATUS_OK;
-    pthread_mutex_lock(&plain_lock);
-    if (!plain_code[mode][0])
-        st = native_edited_code(NULL, text, mode, plain_code[mode], err);
-    pthread_mutex_unlock(&plain_lock);
-    return st;
-}
-
-enum status mutant_same_code(size_t k, bool same[MODE_COUNT], struct error *err)
-{
-    struct device_text t;
-    const struct edit *e = NULL;
-    TRY(text_and_edit(k, &t, &e, err));
-    for (int mode = 0; mode < MODE_COUNT; mode++) {
-        char edited[33];
-        TRY(plain_need(t.text, (enum math_mode)mode, err));
-        TRY(native_edited_code(e, t.text, (enum math_mode)mode, edited, err));
-        same[mode] = strcmp(plain_code[mode], edited) == 0;
-    }
-    return STATUS_OK;
 }

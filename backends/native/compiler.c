@@ -4,6 +4,7 @@
 #endif
 #include "compiler.h"
 #include "api/offers.h"
+#include "edits/edits.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -169,8 +170,7 @@ static enum status compiler_call(const struct compiler *c, char *flags, const ch
     return STATUS_BUILD;
 }
 
-/* source: where the text may stay, for who reads the compiler's words; "": nowhere. object: NULL
- * when the flags ask for none. */
+/* source: where the text may stay, for who reads the compiler's words; "": nowhere. */
 static enum status text_compile(const struct compiler *c, char *flags, const char *text,
                                 const char *source, struct arena *a, char **object, size_t *size,
                                 struct build_info *info, struct error *err)
@@ -184,7 +184,7 @@ static enum status text_compile(const struct compiler *c, char *flags, const cha
     enum status st = stays ? STATUS_OK : file_write(own, text, length, err);
     if (st == STATUS_OK)
         st = compiler_call(c, flags, stays ? source : own, made, folder, info, err);
-    if (st == STATUS_OK && object)
+    if (st == STATUS_OK)
         st = file_read(a, made, (size_t)1 << 30, object, size, err);
     scratch_remove(folder);
     return st;
@@ -274,9 +274,8 @@ enum status compiler_object_hash(const struct compiler *c, const struct program_
     char *object = NULL;
     size_t size = 0;
     TRY(flags_of(c, request, flags, err));
-    enum status st =
-        text_compile(c, flags, request->source, "", &a, hash ? &object : NULL, &size, &info, err);
-    if (st == STATUS_OK && hash)
+    enum status st = text_compile(c, flags, request->source, "", &a, &object, &size, &info, err);
+    if (st == STATUS_OK)
         hash_bytes(object, size, hash);
     arena_free(&a);
     return st;
@@ -330,13 +329,134 @@ enum status compiler_load_text(const struct compiler *c, const char *options, co
         return STATUS_OK;
     }
     double start = clock_s();
-    const bool read = keeps && !c->flags[0]; /* a mutant's text is made again from its number */
-    enum status st = text_compile(c, flags, text, read ? source : "", &a, &made, &size, info, err);
+    enum status st = text_compile(c, flags, text, keeps ? source : "", &a, &made, &size, info, err);
     info->compile_s = clock_s() - start;
     if (st == STATUS_OK)
         st = library_load(made, size, library, err);
     if (st == STATUS_OK && keeps)
         cache_write(path, key, made, size);
+    arena_free(&a);
+    return st;
+}
+
+/* ---- a text with an edit -------------------------------------------------------------------- */
+
+/* The object of the whole text as it is, kept; or of another one. In the arena. */
+static enum status object_need(const struct compiler *c, const char *flags, const char *text,
+                               const char *text_hash, struct arena *a, const void **object,
+                               size_t *size, struct build_info *info, struct error *err)
+{
+    char key[33], path[4096], own[FLAGS_MAX], *made = NULL;
+    const char *apart = text_apart(a, text);
+    if (!apart)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+    bool keeps = text_hash && key_make(c, flags, text_hash, key, NULL) == STATUS_OK &&
+                 kernel_cache_path(key, ".o", path, sizeof path, NULL) == STATUS_OK;
+    if (keeps && cache_read(a, path, key, object, size))
+        return STATUS_OK;
+    snprintf(own, sizeof own, "%s", flags);
+    TRY(text_compile(c, own, apart, "", a, &made, size, info, err));
+    if (keeps)
+        cache_write(path, key, made, *size);
+    *object = made;
+    return STATUS_OK;
+}
+
+/* The first definition of a function is taken. */
+static enum status objects_link(const struct compiler *c, const void *const objects[2],
+                                const size_t sizes[2], struct arena *a, char **library,
+                                size_t *size, struct build_info *info, struct error *err)
+{
+    char folder[3072], paths[3][3200];
+    enum status st = STATUS_OK;
+    int code = -1;
+    TRY(scratch_make(folder, sizeof folder, err));
+    for (int i = 0; i < 3; i++)
+        snprintf(paths[i], sizeof paths[i], "%s/%d.o", folder, i);
+    for (int i = 0; i < 2 && st == STATUS_OK; i++)
+        if (objects[i])
+            st = file_write(paths[i], objects[i], sizes[i], err);
+    char *argv[] = {(char *)c->program,
+                    (char *)"-shared",
+                    (char *)"-s",
+                    (char *)"-o",
+                    paths[2],
+                    NULL,
+                    NULL,
+                    NULL};
+    size_t n = 5;
+    for (int i = 0; i < 2; i++)
+        if (objects[i])
+            argv[n++] = paths[i];
+    if (st == STATUS_OK)
+        st = child_run(argv, folder, info->log, sizeof info->log, &code, err);
+    if (st == STATUS_OK && code != 0)
+        st = error_msg(err, STATUS_BUILD, "%s does not link the kernel (exit status %d): %.300s",
+                       c->program, code, info->log);
+    if (st == STATUS_OK)
+        st = file_read(a, paths[2], (size_t)1 << 30, library, size, err);
+    scratch_remove(folder);
+    return st;
+}
+
+static enum status edited_make(const struct compiler *c, const char *flags,
+                               const struct program_request *request, const struct edit *edit,
+                               struct arena *a, char **library, size_t *size,
+                               struct build_info *info, struct error *err)
+{
+    const void *objects[2] = {NULL, NULL};
+    size_t sizes[2] = {0}, count = 0;
+    struct body *bodies = NULL;
+    TRY(bodies_list(a, request->source, &bodies, &count, err));
+    const bool whole = edit && edit_in_helper(bodies, count, edit);
+    const char *made = !edit   ? NULL
+                       : whole ? edit_apply(a, request->source, edit)
+                               : edit_alone(a, request->source, bodies, count, edit, true);
+    if (edit && !made)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+    if (edit)
+        TRY(object_need(c, flags, made, NULL, a, &objects[0], &sizes[0], info, err));
+    if (!whole)
+        TRY(object_need(c, flags, request->source, request->source_hash, a, &objects[1], &sizes[1],
+                        info, err));
+    return objects_link(c, objects, sizes, a, library, size, info, err);
+}
+
+enum status compiler_load_edited(const struct compiler *c, const struct program_request *request,
+                                 const struct edit *edit, void **library, struct build_info *info,
+                                 struct error *err)
+{
+    char flags[FLAGS_MAX], name[64], key[33], path[4096], *made = NULL;
+    struct arena a = {0};
+    const void *kept;
+    size_t size;
+    /* an edit of the shaders' library leaves the kernel without shaders as it is */
+    const struct edit *own = edit && edit->offset < strlen(request->source) ? edit : NULL;
+    TRY(flags_of(c, request, flags, err));
+    snprintf(info->options, sizeof info->options, "%s", flags);
+    TRY(key_make(c, flags, request->source_hash, key, err));
+    snprintf(name, sizeof name, "%zu %zu ", own ? own->offset : 0, own ? own->length : 0);
+    struct hash *h = hash_open();
+    if (!h)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a hash");
+    hash_add(h, key, sizeof key);
+    hash_add(h, name, strlen(name));
+    if (own)
+        hash_add(h, own->now, strlen(own->now));
+    hash_close(h, key);
+    const bool keeps = kernel_cache_path(key, ".so", path, sizeof path, NULL) == STATUS_OK;
+    info->cached = keeps && cache_read(&a, path, key, &kept, &size) &&
+                   library_load(kept, size, library, NULL) == STATUS_OK;
+    enum status st = STATUS_OK;
+    if (!info->cached) {
+        const double start = clock_s();
+        st = edited_make(c, flags, request, own, &a, &made, &size, info, err);
+        info->compile_s = clock_s() - start;
+        if (st == STATUS_OK)
+            st = library_load(made, size, library, err);
+        if (st == STATUS_OK && keeps)
+            cache_write(path, key, made, size);
+    }
     arena_free(&a);
     return st;
 }

@@ -24,8 +24,14 @@ void processor_describe(char *name, size_t size, uint32_t *mhz, char features_he
  * compiler said), IO, MISSING. */
 enum status compiler_load(const struct compiler *c, const struct program_request *request,
                           void **library, struct build_info *info, struct error *err);
-/* A hash of what the compiler makes of the text; NULL where its flags let it only read. Nothing is
- * kept. Fails as compiler_load does. */
+/* The same with an edit (NULL: none) of the text. The compiler's flags ask for an object whose
+ * functions can be replaced: one of the text as it is, which is kept, and one of the function that the
+ * edit is in are linked. */
+struct edit;
+enum status compiler_load_edited(const struct compiler *c, const struct program_request *request,
+                                 const struct edit *edit, void **library, struct build_info *info,
+                                 struct error *err);
+/* A hash of what the compiler makes of the text. Nothing is kept. Fails as compiler_load does. */
 enum status compiler_object_hash(const struct compiler *c, const struct program_request *request,
                                  char *hash, struct error *err);
 /* The same for any text, with these options; text_hash (hash_bytes) tells texts apart in the cache.

@@ -41,13 +41,10 @@ struct backend {
     size_t film_pixels;
 };
 
-/* One program of all parts in a seventh of -O3's time for one: functions that the text wants inlined
- * stay apart. The code is fast enough for small pictures. */
-static const char quick_flags[] = "-O1 -s -UK_PART -Dalways_inline=unused";
-/* Of a program for one scene alone, because of its shaders, which runs for less time than that. */
-static const char quickest_flags[] = "-O0 -s -UK_PART -Dalways_inline=unused";
-/* For comparing code: every function is kept, inlined nowhere, and made as simple as may be. */
-static const char read_flags[] = "-fsyntax-only -UK_PART";
+/* Mutants: one program of all parts. Functions but small ones stay apart and may be replaced when it
+ * is linked, so that the text is compiled once, and of each mutant one function. */
+static const char apart_flags[] = "-O2 -c -UK_PART -Dalways_inline=unused";
+/* For comparing code: every function is kept, inlined nowhere. */
 static const char compared_flags[] =
     "-O2 -c -UK_PART -fno-inline -Dalways_inline=unused -Dstatic=__attribute__((used))static";
 
@@ -137,7 +134,7 @@ static enum status edited_compiler(const char *flags, struct compiler *c, struct
 enum status native_open_edited(const struct edit *edit, struct backend **out, struct error *err)
 {
     struct compiler c;
-    TRY(edited_compiler(quick_flags, &c, err));
+    TRY(edited_compiler(apart_flags, &c, err));
     TRY(native_open(NULL, out, err));
     (*out)->compiler = c;
     (*out)->edit = edit;
@@ -145,54 +142,24 @@ enum status native_open_edited(const struct edit *edit, struct backend **out, st
     return STATUS_OK;
 }
 
-/* What a mutant compiles of a request: with the edit, and with every feature that needs no text of
- * a scene's own, so that one program serves many scenes. An edit of the shaders' library leaves the
- * kernel without shaders as it is. The text lives in the arena. */
-static enum status request_edit(const struct edit *edit, struct arena *a, struct program_request *r,
-                                struct error *err)
+/* What mutants compile of a request: every feature that needs no text of a scene's own, so that one
+ * program serves many scenes. */
+static void request_widen(struct program_request *r)
 {
-    bool there = edit && edit->offset < strlen(r->source);
-    const char *made = there ? edit_apply(a, r->source, edit) : r->source;
-    if (!made)
-        return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     r->features |= K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
     r->part = PART_RENDER;
-    r->source = made;
-    hash_bytes(made, strlen(made), r->source_hash);
-    return STATUS_OK;
 }
 
-enum status native_edited_build(const struct edit *edit, struct error *err)
+enum status native_code_hash(const char *text, enum math_mode mode, char hash[33],
+                             struct error *err)
 {
     struct compiler c;
-    struct arena a = {0};
-    struct build_info info = {0};
-    struct program_request r = program_request_make(MODE_STRICT);
-    void *library = NULL;
-    TRY(edited_compiler(quick_flags, &c, err));
-    enum status st = request_edit(edit, &a, &r, err);
-    if (st == STATUS_OK)
-        st = compiler_load(&c, &r, &library, &info, err);
-    if (library)
-        dlclose(library);
-    arena_free(&a);
-    return st;
-}
-
-enum status native_edited_code(const struct edit *edit, const char *text, enum math_mode mode,
-                               char *hash, struct error *err)
-{
-    struct compiler c;
-    struct arena a = {0};
     struct program_request r = program_request_make(mode);
+    request_widen(&r);
     r.features = K_FEATURE_ALL;
     r.source = text;
-    TRY(edited_compiler(hash ? compared_flags : read_flags, &c, err));
-    enum status st = request_edit(edit, &a, &r, err);
-    if (st == STATUS_OK)
-        st = compiler_object_hash(&c, &r, hash, err);
-    arena_free(&a);
-    return st;
+    TRY(edited_compiler(compared_flags, &c, err));
+    return compiler_object_hash(&c, &r, hash, err);
 }
 
 static enum status open(const struct device_info *info, struct backend **out, struct error *err)
@@ -265,17 +232,17 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
                               struct error *err)
 {
     struct loaded made = {0};
-    struct arena a = {0};
     const struct program_request asked = program_request_of_part(&b->request, part);
     struct program_request request = asked; /* of a mutant one program has all parts */
-    enum status st = b->quick ? request_edit(b->edit, &a, &request, err) : STATUS_OK;
-    struct compiler c = b->compiler;
-    if (b->quick && request.features & K_FEATURES_OF_TEXT)
-        snprintf(c.flags, sizeof c.flags, "%s", quickest_flags);
-    if (st == STATUS_OK)
-        st = request.code == CODE_LLVM ? native_llvm_build(&request, &made.program, info, err)
-                                       : compiler_load(&c, &request, &made.library, info, err);
-    arena_free(&a);
+    enum status st;
+    if (b->quick) {
+        request_widen(&request);
+        st = compiler_load_edited(&b->compiler, &request, b->edit, &made.library, info, err);
+    } else {
+        st = request.code == CODE_LLVM
+                 ? native_llvm_build(&request, &made.program, info, err)
+                 : compiler_load(&b->compiler, &request, &made.library, info, err);
+    }
     if (st)
         return st;
     void *const functions[ENTRY_COUNT] = {[ENTRY_TRACE] = &b->trace,

@@ -18,13 +18,10 @@ enum status native_open(const char *fault, struct backend **out, struct error *e
  * without shaders. */
 struct edit;
 enum status native_open_edited(const struct edit *edit, struct backend **out, struct error *err);
-/* Compiles that program in mode strict, so that it is kept for who opens it. Fails: BUILD (the
+/* A hash of the machine code of all functions of the text, inlined nowhere. Fails: BUILD (the
  * compiler refuses it), IO, MISSING. */
-enum status native_edited_build(const struct edit *edit, struct error *err);
-/* A hash of the machine code of all functions of `text` with the edit; NULL: the compiler only
- * reads it. Fails like it. */
-enum status native_edited_code(const struct edit *edit, const char *text, enum math_mode mode,
-                               char *hash, struct error *err);
+enum status native_code_hash(const char *text, enum math_mode mode, char hash[33],
+                             struct error *err);
 
 void native_close(struct backend *b);
 unsigned native_code_paths(const struct backend *b, enum code_path *fastest);

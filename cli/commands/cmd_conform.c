@@ -2,7 +2,7 @@
 /* isophote conform: judges devices; isophote worker: runs one case for it. */
 #include "bench.h"
 #include "cli.h"
-#include "conform_mutants.h"
+#include "mutants/mutants.h"
 #include "conformance.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_CLI_MUTANTS_RUN_H
 #define ISOPHOTE_CLI_MUTANTS_RUN_H
 
-#include "conform_mutants.h"
+#include "mutants.h"
 #include "mutants_journal.h"
 
 /* LIST(X): X(enum constant's end, name) */
@@ -39,7 +39,7 @@ struct subject {
     const char *id;
     struct mutant edit;
     enum mutant_class class;
-    bool tried, refused, looked, same[MODE_COUNT]; /* asked whether it compiles, and compared */
+    bool looked, refused, same[MODE_COUNT]; /* what the compiler said, once it was asked */
     double spent_s;
     bool *done;   /* by case of the run */
     size_t asked; /* cases */

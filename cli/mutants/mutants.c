@@ -9,7 +9,7 @@
 
 /* The list is run in rounds, a case on all mutants before the next. Most edits change a strict
  * picture whose answer is known, and these cases are the quickest; statistics are the slowest. */
-enum { ROUNDS = 5, ROUND_COMPARED = 2 /* before it, code is compared */ };
+enum { ROUNDS = 5 };
 static const char *const round_names[ROUNDS] = {
     "^image[.](passes|strict[.](glass|medium|many-lights|textured|veach-mis|thin-lens|instances))",
     "^(image[.]dense|kernel[.](rng|math|bsdf-step|texels))", "^(image[.]strict|shader[.])",
@@ -162,32 +162,24 @@ static void class_by_code(struct subject *s)
 /* The compiler is asked in threads, and what it says is kept at once. */
 struct questions {
     struct mutants_run *r;
-    bool compare; /* else: does it compile? */
     pthread_mutex_t lock;
     size_t answered;
     struct error error; /* the first */
 };
 
-static void answer_keep(struct questions *q, struct subject *s, bool compiles,
-                        const bool same[MODE_COUNT])
+static void answer_keep(struct mutants_run *r, struct subject *s, bool compiles)
 {
     struct json_writer w = fact_begin(s);
-    if (q->compare) {
-        s->looked = true;
-        json_key(&w, "same");
-        json_begin_array(&w);
-        for (int mode = 0; mode < MODE_COUNT; mode++) {
-            s->same[mode] = same[mode];
-            json_bool(&w, same[mode]);
-        }
-        json_end_array(&w);
-    } else {
-        s->tried = true;
-        s->refused = !compiles;
-        json_key_bool(&w, "compiles", compiles);
-    }
+    s->looked = true;
+    s->refused = !compiles;
+    json_key_bool(&w, "compiles", compiles);
+    json_key(&w, "same");
+    json_begin_array(&w);
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        json_bool(&w, s->same[mode]);
+    json_end_array(&w);
     class_by_code(s);
-    keep(q->r, &w);
+    keep(r, &w);
 }
 
 static void ask(void *ctx, size_t i, unsigned thread)
@@ -197,23 +189,23 @@ static void ask(void *ctx, size_t i, unsigned thread)
     struct error e = {0};
     bool compiles = false, same[MODE_COUNT] = {false};
     (void)thread;
-    if (cancel_requested || (q->compare ? s->looked || s->class != CLASS_ALIVE : s->tried))
+    if (cancel_requested || s->looked)
         return;
-    const enum status st = q->compare ? mutant_same_code(s->number, same, &e)
-                                      : mutant_compile(s->number, &compiles, &e);
+    const enum status st = mutant_look(s->number, &compiles, same, &e);
     pthread_mutex_lock(&q->lock);
-    if (st == STATUS_OK)
-        answer_keep(q, s, compiles, same);
-    else if (st != STATUS_CANCELLED && !q->error.code)
+    if (st == STATUS_OK) {
+        memcpy(s->same, same, sizeof same);
+        answer_keep(q->r, s, compiles);
+    } else if (st != STATUS_CANCELLED && !q->error.code) {
         q->error = e;
-    progress_show(q->compare ? "which are the same code" : "compiling mutants",
-                  (double)++q->answered / (double)q->r->count, -1);
+    }
+    progress_show("compiling mutants", (double)++q->answered / (double)q->r->count, -1);
     pthread_mutex_unlock(&q->lock);
 }
 
-static enum status ask_all(struct mutants_run *r, bool compare, struct error *err)
+static enum status ask_all(struct mutants_run *r, struct error *err)
 {
-    struct questions q = {.r = r, .compare = compare, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct questions q = {.r = r, .lock = PTHREAD_MUTEX_INITIALIZER};
     parallel_for(r->count, r->o.jobs ? r->o.jobs : 1, ask, &q);
     if (q.error.code) {
         *err = q.error;
@@ -408,13 +400,12 @@ static enum status recall(void *ctx, const struct json *fact, struct error *err)
     const struct listed *l = name ? listed_find(r, name) : NULL;
     const struct json *seconds = json_get(fact, "s");
     int class = 0;
-    if (compiles && compiles->type == JSON_BOOL) {
-        s->tried = true;
-        s->refused = !compiles->boolean;
-    } else if (same && same->type == JSON_ARRAY && same->count == MODE_COUNT) {
+    if (compiles && compiles->type == JSON_BOOL && same && same->type == JSON_ARRAY &&
+        same->count == MODE_COUNT) {
         const struct json *v = same->first;
         for (int mode = 0; mode < MODE_COUNT; mode++, v = v->next)
             s->same[mode] = v->type == JSON_BOOL && v->boolean;
+        s->refused = !compiles->boolean;
         s->looked = true;
     } else {
         while (said && class < CLASS_EQUIVALENT && strcmp(said, mutant_class_names[class]) != 0)
@@ -443,12 +434,9 @@ static enum status known_before(struct mutants_run *r, struct error *err)
 
 static enum status rounds_run(struct mutants_run *r, struct error *err)
 {
-    TRY(ask_all(r, false, err));
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        if (round == ROUND_COMPARED)
-            TRY(ask_all(r, true, err));
+    TRY(ask_all(r, err));
+    for (unsigned round = 0; round < ROUNDS; round++)
         TRY(round_run(r, round, err));
-    }
     return STATUS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conform --self-test --mutants: what the list notices of single-place edits of the kernel. */
-#ifndef ISOPHOTE_CLI_CONFORM_MUTANTS_H
-#define ISOPHOTE_CLI_CONFORM_MUTANTS_H
+#ifndef ISOPHOTE_CLI_MUTANTS_H
+#define ISOPHOTE_CLI_MUTANTS_H
 
 #include "conformance.h"
 
