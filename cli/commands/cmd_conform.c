@@ -2,8 +2,8 @@
 /* isophote conform: judges devices; isophote worker: runs one case for it. */
 #include "bench.h"
 #include "cli.h"
-#include "mutants/mutants.h"
 #include "conformance.h"
+#include "mutants/mutants.h"
 
 #include <ctype.h>
 #include <limits.h>
