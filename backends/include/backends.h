@@ -474,7 +474,8 @@ enum status mutants_count(size_t *count, struct error *err);
 enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct error *err);
 enum status mutants_text_hash(char hash[33], struct error *err);
 /* Does it compile, and does its function become the machine code that it is without the edit, by
- * mode? Then nothing in that mode can tell. May be called from several threads after mutants_count.
+ * mode? Then nothing in that mode can tell. Modes after strict are looked at where strict's code is
+ * the same. May be called from several threads after mutants_count.
  * Fails: MISSING (no C compiler), IO. */
 enum status mutant_look(size_t k, bool *compiles, bool same[MODE_COUNT], struct error *err);
 

@@ -119,8 +119,11 @@ enum status mutant_look(size_t k, bool *compiles, bool same[MODE_COUNT], struct 
     enum status st =
         was && now ? STATUS_OK : error_msg(&said, STATUS_MEMORY, "out of memory for a mutant");
     *compiles = true;
+    memset(same, 0, MODE_COUNT * sizeof *same);
     for (int mode = 0; st == STATUS_OK && *compiles && mode < MODE_COUNT; mode++) {
         char plain[33], edited[33];
+        if (mode != MODE_STRICT && !same[MODE_STRICT])
+            break; /* it is alive whatever they say */
         st = native_code_hash(was, (enum math_mode)mode, plain, &said);
         if (st == STATUS_BUILD) /* no mutant's fault */
             st = said.code = STATUS_INTERNAL;

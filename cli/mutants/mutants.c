@@ -253,6 +253,9 @@ static enum mutant_class class_of(const struct conform_result *c)
     } ends[] = {{"the worker crashed", CLASS_CRASH},
                 {"hung or too slow", CLASS_HANG},
                 {"memory blow-up", CLASS_MEMORY}};
+    /* in a mode that was not asked for when mutants were compiled */
+    if (c->verdict == VERDICT_FAIL && c->reason && strstr(c->reason, " refused the kernel"))
+        return CLASS_REFUSED;
     if (c->verdict == VERDICT_FAIL)
         return CLASS_KILLED;
     if (c->verdict != VERDICT_ERROR)
@@ -311,7 +314,9 @@ static void case_said(struct mutants_run *r, struct subject *s, const struct lis
     s->spent_s += seconds;
     s->asked += !s->done[l - r->cases];
     s->done[l - r->cases] = true;
-    if (class == CLASS_ALIVE || notice_find(r->unusable, l->name))
+    if (class == CLASS_REFUSED && s->class != CLASS_PLAIN)
+        s->refused = true, s->class = CLASS_REFUSED;
+    if (class == CLASS_ALIVE || class == CLASS_REFUSED || notice_find(r->unusable, l->name))
         return;
     struct notice *n = ARENA_NEW(&r->arena, struct notice);
     if (!n)
@@ -408,9 +413,10 @@ static enum status recall(void *ctx, const struct json *fact, struct error *err)
         s->refused = !compiles->boolean;
         s->looked = true;
     } else {
-        while (said && class < CLASS_EQUIVALENT && strcmp(said, mutant_class_names[class]) != 0)
+        while (said && class < CLASS_UNJUDGED && strcmp(said, mutant_class_names[class]) != 0)
             class ++;
-        if (!l || !said || class == CLASS_EQUIVALENT || !seconds || seconds->type != JSON_NUMBER)
+        if (!l || !said || class == CLASS_EQUIVALENT || class == CLASS_UNJUDGED || !seconds ||
+            seconds->type != JSON_NUMBER)
             return json_error(err, r->m->journal, fact, STATUS_TYPE,
                               "expected \"compiles\", \"same\", or \"case\", \"class\" and \"s\"");
         case_said(r, s, l, (enum mutant_class) class, seconds->number, string_at(fact, "stage"),
