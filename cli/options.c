@@ -236,6 +236,7 @@ static bool option_take(const struct option *o, const char *v, void *target)
     case OPTION_TIMEOUT:
         d = strtod(v, &end);
         *(double *)target = d;
+        end += *end == 's' && o->value && strcmp(o->value, "S") == 0; /* "60s" */
         return end != v && !*end && isfinite(d) && (o->type == OPTION_ABOVE_ZERO ? d > 0 : d >= 0);
     case OPTION_MEMORY:
         return memory_read(v, target);

@@ -2,6 +2,7 @@
 /* isophote conform: judges devices; isophote worker: runs one case for it. */
 #include "bench.h"
 #include "cli.h"
+#include "conform_budget.h"
 #include "conformance.h"
 #include "mutants/mutants.h"
 
@@ -14,7 +15,7 @@
 struct conform_command {
     struct option_list devices, levels, scenes;
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips, *challenge;
-    double compile_budget_s, run_budget_s, inactive_s, canary_s;
+    double budget_s, compile_budget_s, run_budget_s, inactive_s, canary_s;
     uint32_t jobs, memory_mib, programs, random_scenes, reruns, mutants;
     uint64_t seed;
     bool list, resume, json, self_test, until_caught, quiet, seed_given;
@@ -26,6 +27,7 @@ struct conform_command {
     bool terminal;
     struct skipped *skipped, **last_skipped; /* in the order in which their reasons came */
     const char *last_why;                    /* why the last case was run again */
+    struct budget *budget;                   /* NULL: none */
     const struct fault *faults;              /* self-test: */
     size_t fault_count;
     size_t *caught;  /* by fault, cases that fail */
@@ -110,10 +112,19 @@ static void note_skip(struct conform_command *cmd, const char *device, const cha
     k->count++;
 }
 
+static bool in_budget(void *ctx, const char *device, const struct conform_case *c)
+{
+    const struct conform_command *cmd = ctx;
+    (void)device;
+    return budget_allows(cmd->budget, c);
+}
+
 static void on_case(void *ctx, size_t done, size_t total, const char *device,
                     const struct conform_case *c, const struct conform_result *r)
 {
     struct conform_command *cmd = ctx;
+    if (cmd->budget)
+        budget_note(cmd->budget, device, c, r);
     if (cmd->self_test)
         note_fault(cmd, device, c, r);
     if (strcmp(r->outcome.html, "skip") == 0)
@@ -420,6 +431,10 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
         return error_msg(err, STATUS_ARG, "--until-caught belongs to --self-test");
     if (cmd->until_caught)
         o->wanted = not_caught;
+    if (cmd->budget_s > 0 && cmd->self_test)
+        return error_msg(err, STATUS_ARG, "--budget judges devices; --self-test goes without it");
+    if (cmd->budget_s > 0)
+        o->wanted = in_budget;
     if (!o->journal && cmd->store)
         o->journal = arena_printf(&cmd->arena, "%s.journal", cmd->store);
     if (o->resume && !o->journal)
@@ -430,7 +445,29 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
 
 /* ---- the end ------------------------------------------------------------------------- */
 
-static void print_list(struct conform_command *cmd, const struct conform_case *cases, size_t count)
+static void list_json(struct json_writer *w, struct case_worth of)
+{
+    if (!of.known)
+        return;
+    json_key_number(w, "seconds", of.seconds);
+    json_key_integer(w, "asked", of.asked);
+    json_key_integer(w, "noticed", of.noticed);
+    json_key_integer(w, "alone", of.alone);
+    if (of.kept)
+        json_key_string(w, "kept", of.kept);
+}
+
+static void list_text(struct case_worth of)
+{
+    if (of.asked)
+        printf("; notices %u of %u mutants, %u alone", of.noticed, of.asked, of.alone);
+    if (of.kept)
+        printf("; kept for: %s", of.kept);
+}
+
+/* In the order of worth. */
+static void print_list(struct conform_command *cmd, const struct worth *worth,
+                       const struct conform_case *cases, size_t count)
 {
     if (cmd->json) {
         json_begin_array(&cmd->w);
@@ -440,14 +477,18 @@ static void print_list(struct conform_command *cmd, const struct conform_case *c
             json_key_string(&cmd->w, "level", cases[i].level);
             json_key_string(&cmd->w, "text", cases[i].text);
             json_key_string(&cmd->w, "scene", cases[i].scene);
+            list_json(&cmd->w, worth_of(worth, cases[i].name));
             json_end_object(&cmd->w);
         }
         json_end_array(&cmd->w);
         json_print(&cmd->w);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        printf("%-44s %s\n", cases[i].name, cases[i].text);
+    for (size_t i = 0; i < count; i++) {
+        printf("%-44s %s", cases[i].name, cases[i].text);
+        list_text(worth_of(worth, cases[i].name));
+        printf("\n");
+    }
 }
 
 static void json_summary(struct conform_command *cmd, const struct conform_summary *sum)
@@ -557,6 +598,8 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
     }
     if (cmd->json)
         json_summary(cmd, sum);
+    if (cmd->json && cmd->budget)
+        budget_told(cmd->budget, &cmd->w);
     if (cmd->self_test && s == STATUS_OK)
         all_caught = print_faults(cmd);
     if (cmd->json) {
@@ -566,6 +609,8 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
     } else if (!cmd->self_test) {
         print_coverage(cmd);
         print_summary(cmd, sum);
+        if (cmd->budget)
+            budget_told(cmd->budget, NULL);
     }
     if (s != STATUS_OK)
         return report_error(err, false);
@@ -606,7 +651,10 @@ static int judge(struct conform_command *cmd, struct error *err)
         json_key(&cmd->w, "cases");
         json_begin_array(&cmd->w);
     }
-    s = conform_run(&cmd->o, &sum, err);
+    if (cmd->budget_s > 0)
+        s = budget_open(&cmd->arena, cmd->budget_s, &cmd->o, &cmd->budget, err);
+    if (s == STATUS_OK)
+        s = conform_run(&cmd->o, &sum, err);
     if (cmd->junit && (s == STATUS_OK || s == STATUS_CANCELLED)) {
         struct error junit_err = {0};
         enum status j = store_junit(cmd->o.store, cmd->o.run, cmd->junit, &junit_err);
@@ -644,7 +692,12 @@ static int run(void *settings, const struct arguments *args)
         if (s != STATUS_OK) {
             status = report_error(&err, false);
         } else if (cmd->list) {
-            print_list(cmd, cases, count);
+            const struct worth *worth;
+            s = worth_read(&cmd->arena, &worth, &err);
+            if (s == STATUS_OK)
+                print_list(cmd, worth, cases, count);
+            else
+                status = report_error(&err, false);
         } else if (count == 0 && !cmd->shard) {
             error_msg(&err, STATUS_ARG, "no case matches; `isophote conform --list` prints all");
             status = report_error(&err, false);
@@ -716,6 +769,10 @@ static const struct option options[] = {
      .help = "expected SKIPs with their reasons: any other is a finding "
              "(docs/reference/conformance.md)",
      .reads = true},
+    {"--budget", OPTION_ABOVE_ZERO, AT(budget_s), "S",
+     .help =
+         "the best S seconds of the list, and what share of mutants they notice; it is never the "
+         "whole list (docs/explanation/detection_power.md)"},
     {"--compile-budget", OPTION_FROM_ZERO, AT(compile_budget_s), "S",
      .help = "seconds a case may compile", .otherwise = "300"},
     {"--run-budget", OPTION_FROM_ZERO, AT(run_budget_s), "S", .help = "seconds a case may run",

@@ -3,6 +3,7 @@
 #include "case.h"
 #include "cases_random.h"
 #include "cases_shader.h"
+#include "worth.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -372,12 +373,14 @@ enum status conform_select(struct arena *a, const struct conform_options *o,
                            const struct conform_case **out, size_t *count, struct error *err)
 {
     const struct conform_case *all = NULL;
-    size_t all_count = 0, n = 0;
+    const struct worth *w = NULL;
+    size_t all_count = 0, n = 0, *order = NULL;
     bool *listed = NULL;
     regex_t filter;
     TRY(list_open(a, o, &all, &all_count, &listed, err));
     struct conform_case *chosen = ARENA_ARRAY(a, struct conform_case, all_count);
-    if (!chosen)
+    bool *wanted = ARENA_ARRAY(a, bool, all_count + 1);
+    if (!chosen || !wanted)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", all_count);
     if (o->filter) {
         int code = regcomp(&filter, o->filter, REG_EXTENDED | REG_NOSUB);
@@ -389,15 +392,18 @@ enum status conform_select(struct arena *a, const struct conform_options *o,
         }
     }
     for (size_t i = 0; i < all_count; i++)
-        if (level_wanted(o, all[i].level) &&
-            (!o->shards || shard_of(all[i].name, o->shards) == o->shard) &&
-            (!o->filter || regexec(&filter, all[i].name, 0, NULL, 0) == 0) &&
-            (listed[i] || is_named(o, &all[i]))) {
-            chosen[n] = all[i];
-            chosen[n++].listed = listed[i];
-        }
+        wanted[i] = level_wanted(o, all[i].level) &&
+                    (!o->shards || shard_of(all[i].name, o->shards) == o->shard) &&
+                    (!o->filter || regexec(&filter, all[i].name, 0, NULL, 0) == 0) &&
+                    (listed[i] || is_named(o, &all[i]));
     if (o->filter)
         regfree(&filter);
+    TRY(worth_read(a, &w, err));
+    TRY(worth_order(a, w, all, all_count, wanted, &order, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        chosen[i] = all[order[i]];
+        chosen[i].listed = listed[order[i]];
+    }
     *out = chosen;
     *count = n;
     return STATUS_OK;

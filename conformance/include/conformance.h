@@ -80,7 +80,7 @@ enum status conform_run_case(struct arena *a, const char *name, const char *scen
                              const char *device, struct conform_result *out, struct error *err);
 
 /* What conform_run would run, in order: list, levels and filter applied, shard too. Also what
- * `--list` prints. */
+ * `--list` prints. The order is that of worth. */
 struct conform_options;
 enum status conform_select(struct arena *a, const struct conform_options *o,
                            const struct conform_case **out, size_t *count, struct error *err);
@@ -89,6 +89,31 @@ enum status conform_select(struct arena *a, const struct conform_options *o,
  * arena. */
 enum status conform_selection(struct arena *a, const struct conform_options *o, const char **json,
                               struct error *err);
+
+/* ---- what cases are worth ------------------------------------------------------------------- */
+
+/* lists/worth.json: which of the mutants of one run (docs/explanation/detection_power.md) each case
+ * noticed, and in which order cases find most of them in the first seconds; conform_select gives
+ * cases in it. lists/kept.json: why others are in the list. In the arena. Fails: MISSING, IO, PARSE,
+ * TYPE, MEMORY. */
+struct worth;
+enum status worth_read(struct arena *a, const struct worth **out, struct error *err);
+struct case_worth {
+    bool known;       /* the file has the case */
+    double seconds;   /* that it took there, of the text without an edit */
+    uint32_t mutants; /* live ones; it was asked of so many, noticed so many, and so many alone: */
+    uint32_t asked, noticed, alone;
+    const char *kept; /* alone is 0: why it is in the list; NULL: no reason is given */
+};
+struct case_worth worth_of(const struct worth *w, const char *name);
+/* What cases with these names notice together of the mutants that the order was not made from
+ * (every second one), with the interval of the share at 95 %. */
+struct worth_share {
+    size_t noticed, mutants;
+    double interval[2];
+};
+void worth_share(const struct worth *w, const char *const *names, size_t count,
+                 struct worth_share *out);
 
 /* How cases are run. Zeroed: as the list means them. */
 struct case_settings {
@@ -133,6 +158,7 @@ struct conform_options {
     int64_t run;         /* run id in the store */
     unsigned jobs;       /* worker processes at once; 0: 1 */
     bool by_case;        /* a case on all devices, then the next; else device after device */
+    double deadline;     /* by clock_s: what is not done by then is left out; 0: none */
     void (*each)(void *ctx, size_t done, size_t total, const char *device,
                  const struct conform_case *c, const struct conform_result *r);
     /* Asked before a case runs; NULL: all do. A case that is not wanted has no result. */

@@ -58,6 +58,7 @@ struct run {
     struct process_limits limits, canary_limits; /* the latter: of one that answered before */
     struct slot *slots;
     unsigned jobs;
+    bool over; /* the deadline has passed */
 };
 
 static uint64_t machine_memory(void)
@@ -545,7 +546,7 @@ static bool device_idle(const struct run *r, size_t device)
     for (unsigned i = 0; i < r->jobs; i++)
         if (r->slots[i].busy && r->slots[i].device == device)
             return false;
-    return r->next >= (device + 1) * r->case_count;
+    return r->next >= (r->o->by_case ? r->task_count : (device + 1) * r->case_count);
 }
 
 static bool device_wanted(const struct run *r, size_t device)
@@ -710,6 +711,32 @@ static void wait_for_news(const struct run *r, struct arena *a)
     poll(fds, n, 20);
 }
 
+/* The time is over: what runs is ended without a result, what waits is left out. A case that has
+ * failed and was to run again ends as it is. */
+static enum status leave_rest(struct run *r, struct error *err)
+{
+    enum status s = STATUS_OK;
+    r->over = true;
+    r->done += r->task_count - r->next;
+    r->next = r->task_count;
+    for (unsigned i = 0; i < r->jobs; i++)
+        if (r->slots[i].busy && r->slots[i].task) {
+            process_close(&r->slots[i].process);
+            r->slots[i].busy = false;
+            queue_add(&r->ready, r->slots[i].task);
+        }
+    while (s == STATUS_OK && r->ready.first) {
+        struct task *t = queue_take(&r->ready, NULL);
+        if (!t->attempts.count)
+            r->done++;
+        else if (r->o->canary_s > 0)
+            queue_add(&r->held[device_index(r, t)], t);
+        else
+            s = finish_task(r, t, false, err);
+    }
+    return s;
+}
+
 static enum status run_tasks(struct run *r, struct error *err)
 {
     enum status s = STATUS_OK;
@@ -717,6 +744,8 @@ static enum status run_tasks(struct run *r, struct error *err)
         if (cancel_requested)
             return error_msg(err, STATUS_CANCELLED, "interrupted after %zu of %zu cases", r->done,
                              r->task_count);
+        if (r->o->deadline > 0 && !r->over && clock_s() >= r->o->deadline)
+            TRY(leave_rest(r, err));
         for (unsigned i = 0; i < r->jobs && s == STATUS_OK; i++) {
             bool started = true;
             if (!r->slots[i].busy)

@@ -146,12 +146,12 @@ static bool vertex_differs(const struct pair *p, size_t i, struct difference *d)
            number_differs(d, "light", "light_pdf_w", a->light_pdf_w, b->light_pdf_w) ||
            number_differs(d, "shadow", "visible", a->visible, b->visible) ||
            numbers_differ(d, "shader", "direct", "rgb", a->direct, b->direct, 3) ||
-           number_differs(
-               d, a->event == EVENT_ROULETTE || b->event == EVENT_ROULETTE ? "roulette" : "shader",
-               "event", a->event, b->event) ||
+           (a->event != EVENT_ROULETTE && b->event != EVENT_ROULETTE &&
+            number_differs(d, "shader", "event", a->event, b->event)) ||
            numbers_differ(d, "shader", "wi", "xyz", a->wi, b->wi, 3) ||
            numbers_differ(d, "shader", "weight", "rgb", a->weight, b->weight, 3) ||
-           number_differs(d, "shader", "pdf_w", a->pdf_w, b->pdf_w);
+           number_differs(d, "shader", "pdf_w", a->pdf_w, b->pdf_w) ||
+           number_differs(d, "roulette", "event", a->event, b->event);
 }
 
 static bool paths_differ(const struct pair *p, struct difference *d)

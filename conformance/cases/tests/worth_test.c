@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lists/worth.json and kept.json, and the order that they give. */
+#include "conformance.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void select_core(struct arena *a, const char *const *scenes, size_t scene_count,
+                        const struct conform_case **out, size_t *count)
+{
+    struct error err = {0};
+    const struct conform_options o = {.scenes = scenes, .scene_count = scene_count};
+    assert_int_equal(conform_select(a, &o, out, count, &err), STATUS_OK);
+}
+
+/* A case of the core list finds what no other does, or there is a reason for it. */
+static void test_each_case_has_a_reason(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const struct worth *w;
+    const struct conform_case *cases;
+    size_t count;
+    assert_int_equal(worth_read(&a, &w, &err), STATUS_OK);
+    select_core(&a, NULL, 0, &cases, &count);
+    assert_true(count > 500);
+    for (size_t i = 0; i < count; i++) {
+        const struct case_worth of = worth_of(w, cases[i].name);
+        if (of.known && !of.alone && !of.kept)
+            fail_msg("%s notices nothing that others do not; kept.json has no reason for it",
+                     cases[i].name);
+        assert_true(of.alone <= of.noticed && of.noticed <= of.asked && of.asked <= of.mutants);
+    }
+    assert_false(worth_of(w, "image.strict.nobody").known);
+    arena_free(&a);
+}
+
+/* The file's order; what it does not know stands behind what the tables have before it. */
+static void test_order(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const char *path, *scene = SOURCE_DIR "/scenes/dense/everything.json";
+    const struct json *root, *at;
+    const struct conform_case *cases, *all;
+    char *data;
+    size_t size, count, all_count, i = 0, before = 0;
+    assert_int_equal(data_path(&a, "conformance/lists/worth.json", &path, &err), STATUS_OK);
+    assert_int_equal(file_read(&a, path, 0, &data, &size, &err), STATUS_OK);
+    assert_int_equal(json_parse(&a, path, data, size, &root, &err), STATUS_OK);
+    at = json_get(root, "cases")->first;
+    select_core(&a, &scene, 1, &cases, &count);
+    assert_int_equal(conform_cases(&a, &scene, 1, &all, &all_count, &err), STATUS_OK);
+    for (i = 0; i < count; i++) {
+        if (at && strcmp(json_get(at, "case")->string, cases[i].name) == 0) {
+            at = at->next;
+            continue;
+        }
+        if (!strstr(cases[i].name, ".everything") || strstr(cases[i].name, "relations"))
+            continue; /* newer than the file, or what stands before it is in no list */
+        for (before = 0; strcmp(all[before + 1].name, cases[i].name) != 0; before++)
+            continue;
+        assert_true(i > 0);
+        assert_string_equal(cases[i - 1].name, all[before].name);
+    }
+    assert_null(at); /* each came, in its turn */
+    assert_true(before > 0);
+    arena_free(&a);
+}
+
+/* Shares are of every second mutant, counted here by the digits of the file. */
+static void test_share(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const char *path, *names[5];
+    const struct worth *w;
+    const struct json *root, *at;
+    struct worth_share none, some, twice;
+    char *data;
+    size_t size, n = 0, noticed = 0;
+    assert_int_equal(worth_read(&a, &w, &err), STATUS_OK);
+    assert_int_equal(data_path(&a, "conformance/lists/worth.json", &path, &err), STATUS_OK);
+    assert_int_equal(file_read(&a, path, 0, &data, &size, &err), STATUS_OK);
+    assert_int_equal(json_parse(&a, path, data, size, &root, &err), STATUS_OK);
+    const size_t mutants = (size_t)json_get(root, "mutants")->integer;
+    at = json_get(root, "cases")->first;
+    for (; n < 5; at = at->next)
+        names[n++] = json_get(at, "case")->string;
+    for (size_t m = 1; m < mutants; m += 2) {
+        bool found = false;
+        at = json_get(root, "cases")->first;
+        for (size_t i = 0; i < n; i++, at = at->next) {
+            const char digit[2] = {json_get(at, "notices")->string[m / 4], 0};
+            found |= strtoul(digit, NULL, 16) >> m % 4 & 1;
+        }
+        noticed += found;
+    }
+    worth_share(w, NULL, 0, &none);
+    worth_share(w, names, n, &some);
+    names[4] = names[3];
+    worth_share(w, names, 5, &twice);
+    assert_int_equal(none.noticed, 0);
+    assert_int_equal(some.mutants, mutants / 2);
+    assert_int_equal(some.noticed, noticed);
+    assert_true(noticed > 0 && twice.noticed <= some.noticed);
+    const double share = (double)some.noticed / (double)some.mutants;
+    assert_true(0 < some.interval[0] && some.interval[0] < share);
+    assert_true(share <= some.interval[1] && some.interval[1] <= 1);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_case_has_a_reason),
+                                       cmocka_unit_test(test_order), cmocka_unit_test(test_share)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
