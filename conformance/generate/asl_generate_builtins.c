@@ -289,8 +289,14 @@ static void write_tail(struct generator *g, const struct signature *s, int depth
             "\"bandwidth\", 1.5", "\"impulses\", 4", "\"do_filter\", 0",
             "\"anisotropic\", 1, \"direction\", vector(0.5, 1, 2)",
             "\"anisotropic\", 2, \"impulses\", 2.5"};
+        static const char *const of_rays[] = {"\"maxdist\", 2", "\"mindist\", 0.25",
+                                              "\"samples\", 4"};
         if (strstr(s->row->name, "noise"))
             put(g, "%s", of_noise[roll(g, sizeof of_noise / sizeof *of_noise)]);
+        else if (strcmp(s->row->name, "trace") == 0)
+            put(g, "%s", of_rays[roll(g, 2)]);
+        else if (strcmp(s->row->name, "occlusion") == 0)
+            put(g, "%s", of_rays[2 * roll(g, 2)]);
         else
             put(g, chance(g, 50) ? "\"label\", \"k\"" : "\"weight\", 0.5");
     }
