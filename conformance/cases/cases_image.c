@@ -270,6 +270,20 @@ static enum status image_lockstep(struct run_context *c, struct error *err)
     return lockstep(c, &job, UINT64_MAX, "", err);
 }
 
+static void notices_json(struct json_writer *w, const struct metric_power *p)
+{
+    if (!(p->level > 0))
+        return;
+    json_key(w, "notices");
+    json_begin_object(w);
+    json_key_number(w, "level", p->level);
+    if (!isinf(p->radiance))
+        json_key_number(w, "radiance", p->radiance);
+    if (!isinf(p->pixels))
+        json_key_number(w, "pixels", p->pixels);
+    json_end_object(w);
+}
+
 static void pair_detail(struct run_context *c, const struct pair_judgement *p)
 {
     struct json_writer w = {0};
@@ -282,16 +296,7 @@ static void pair_detail(struct run_context *c, const struct pair_judgement *p)
     json_key_number(&w, "psnr_db", p->psnr);
     json_key_number(&w, "ssim", p->ssim);
     json_key_number(&w, "flip", p->flip);
-    if (p->power.level > 0) {
-        json_key(&w, "notices");
-        json_begin_object(&w);
-        json_key_number(&w, "level", p->power.level);
-        if (!isinf(p->power.radiance))
-            json_key_number(&w, "radiance", p->power.radiance);
-        if (!isinf(p->power.pixels))
-            json_key_number(&w, "pixels", p->power.pixels);
-        json_end_object(&w);
-    }
+    notices_json(&w, &p->power);
     json_end_object(&w);
     case_detail(c, &w);
 }
@@ -556,9 +561,22 @@ static enum status closed_verdict(struct run_context *c, const struct render_job
         mean += expected[i] / (double)n;
     c->compared += n / 3;
     bool bad = z.p < JUDGE_LEVEL;
+    struct metric_power power = {0};
+    if (!bad)
+        TRY(metric_power(job->width, job->height, &a, &b, JUDGE_SYSTEMATIC_DEVICE, JUDGE_LEVEL,
+                         &power, err));
+    char notices[128];
+    judge_power_text(&power, notices, sizeof notices);
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    json_key_number(&w, "p", z.p);
+    notices_json(&w, &power);
+    json_end_object(&w);
+    case_detail(c, &w);
     (bad ? case_fail : case_pass)(
-        c, "p = %.2g against the closed form, worst z %.2f; mean %.6g, difference %.3g %.3g %.3g",
-        z.p, z.worst_z, mean, z.mean_difference[0], z.mean_difference[1], z.mean_difference[2]);
+        c, "p = %.2g against the closed form, worst z %.2f; mean %.6g, difference %.3g %.3g %.3g%s",
+        z.p, z.worst_z, mean, z.mean_difference[0], z.mean_difference[1], z.mean_difference[2],
+        notices);
     return bad ? pictures_add(c, "device", job->width, job->height, image, expected, NULL, err)
                : STATUS_OK;
 }

@@ -298,7 +298,7 @@ enum status pair_judgement_power(const struct render_job *job, double systematic
     return metric_power(job->width, job->height, &a, &b, systematic, level, &p->power, err);
 }
 
-static void power_text(const struct metric_power *p, char *buf, size_t size)
+void judge_power_text(const struct metric_power *p, char *buf, size_t size)
 {
     buf[0] = 0;
     if (!(p->level > 0))
@@ -322,7 +322,7 @@ void pair_judgement_text(const struct pair_judgement *p, const char *whom, doubl
                          char *buf, size_t size)
 {
     char where[96], left_out[96] = "", power[128];
-    power_text(&p->power, power, sizeof power);
+    judge_power_text(&p->power, power, sizeof power);
     if (p->tied)
         snprintf(left_out, sizeof left_out,
                  "; %llu of %llu samples left out, whose paths meet faces in one plane",

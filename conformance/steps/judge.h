@@ -78,6 +78,8 @@ enum status judge_pair_untied(struct device *d, const struct scene *s, const str
 /* What it would have noticed: p->power. */
 enum status pair_judgement_power(const struct render_job *job, double systematic, double level,
                                  struct pair_judgement *p, struct error *err);
+/* "; at level 1e-05 it notices ..."; nothing for a level of 0. */
+void judge_power_text(const struct metric_power *p, char *buf, size_t size);
 void pair_judgement_free(struct pair_judgement *p);
 /* Fills p, but its pictures, from two pictures of job->width and height and of the same samples. */
 enum status judge_measure(const struct render_job *job, const double *image, const double *expected,
