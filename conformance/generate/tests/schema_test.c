@@ -206,7 +206,7 @@ static const struct json *read_schema(struct arena *a)
     const char *path;
     char *data;
     size_t size;
-    const struct json *schema;
+    const struct json *schema = NULL;
     struct error err = {0};
     if (data_path(a, "docs/reference/scene.schema.json", &path, &err) != STATUS_OK ||
         file_read(a, path, (size_t)1 << 20, &data, &size, &err) != STATUS_OK ||
