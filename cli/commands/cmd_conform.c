@@ -2,7 +2,6 @@
 /* isophote conform: judges devices; isophote worker: runs one case for it. */
 #include "bench.h"
 #include "cli.h"
-#include "conform_budget.h"
 #include "conformance.h"
 #include "mutants/mutants.h"
 
@@ -543,6 +542,21 @@ static void print_summary(const struct conform_command *cmd, const struct confor
     printf("\n");
 }
 
+static void json_budget(struct conform_command *cmd)
+{
+    json_key(&cmd->w, "budget");
+    budget_json(cmd->budget, &cmd->w);
+}
+
+static void print_budget(const struct conform_command *cmd)
+{
+    struct text t = {0};
+    if (cmd->budget)
+        budget_text(cmd->budget, &t);
+    printf("%s", t.data ? t.data : "");
+    text_free(&t);
+}
+
 static void print_coverage(const struct conform_command *cmd)
 {
     struct text t = {0};
@@ -599,7 +613,7 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
     if (cmd->json)
         json_summary(cmd, sum);
     if (cmd->json && cmd->budget)
-        budget_told(cmd->budget, &cmd->w);
+        json_budget(cmd);
     if (cmd->self_test && s == STATUS_OK)
         all_caught = print_faults(cmd);
     if (cmd->json) {
@@ -609,8 +623,7 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
     } else if (!cmd->self_test) {
         print_coverage(cmd);
         print_summary(cmd, sum);
-        if (cmd->budget)
-            budget_told(cmd->budget, NULL);
+        print_budget(cmd);
     }
     if (s != STATUS_OK)
         return report_error(err, false);

@@ -3,7 +3,7 @@
 #include "case.h"
 #include "cases_random.h"
 #include "cases_shader.h"
-#include "worth.h"
+#include "worth/worth.h"
 
 #include <regex.h>
 #include <stdlib.h>

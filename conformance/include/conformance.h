@@ -189,6 +189,21 @@ struct conform_summary {
 enum status conform_run(const struct conform_options *o, struct conform_summary *sum,
                         struct error *err);
 
+/* The best seconds of a list on the devices of o, from now on. Cases that would not end in time, as
+ * this run's own times say, are left out, and what runs at the end is ended: the deadline is set,
+ * and devices take turns. In the arena, as long as o. */
+struct budget;
+enum status budget_open(struct arena *a, double seconds, struct conform_options *o,
+                        struct budget **out, struct error *err);
+bool budget_allows(const struct budget *b,
+                   const struct conform_case *c); /* is there time for it? */
+void budget_note(struct budget *b, const char *device, const struct conform_case *c,
+                 const struct conform_result *r);
+/* For each device what was judged and what share of mutants that notices: as lines, or an object.
+ * Never that the device conforms. */
+void budget_text(const struct budget *b, struct text *out);
+void budget_json(const struct budget *b, struct json_writer *w);
+
 /* What the worker process does: runs the case; to `fd` go JSON lines, one for each change of phase,
  * for each file of a scene or shader that it reads, and for the result. */
 enum status conform_worker(const char *name, const char *scene, const char *device,

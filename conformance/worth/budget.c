@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "conform_budget.h"
-#include "cli.h"
+/* budget_open and the rest: the best seconds of a list, by the order of worth. */
+#include "conformance.h"
 
 #include <string.h>
 
@@ -84,35 +84,35 @@ static void device_json(const struct budget *b, size_t d, const struct worth_sha
     json_end_object(w);
 }
 
-void budget_told(const struct budget *b, struct json_writer *w)
+void budget_json(const struct budget *b, struct json_writer *w)
 {
-    const double took = clock_s() - b->begin;
-    if (w) {
-        json_key(w, "budget");
-        json_begin_object(w);
-        json_key_number(w, "seconds", b->seconds);
-        json_key_number(w, "took_s", took);
-        json_key_integer(w, "selected", (int64_t)b->selected);
-        json_key(w, "devices");
-        json_begin_array(w);
+    json_begin_object(w);
+    json_key_number(w, "seconds", b->seconds);
+    json_key_number(w, "took_s", clock_s() - b->begin);
+    json_key_integer(w, "selected", (int64_t)b->selected);
+    json_key(w, "devices");
+    json_begin_array(w);
+    for (size_t d = 0; d < b->o->device_count; d++) {
+        struct worth_share s;
+        worth_share(b->worth, b->judged[d].names, b->judged[d].count, &s);
+        device_json(b, d, &s, w);
     }
+    json_end_array(w);
+    json_end_object(w);
+}
+
+void budget_text(const struct budget *b, struct text *out)
+{
     for (size_t d = 0; d < b->o->device_count; d++) {
         const struct judged *j = &b->judged[d];
         struct worth_share s;
         worth_share(b->worth, j->names, j->count, &s);
-        if (w)
-            device_json(b, d, &s, w);
-        else
-            printf(
-                "%s: %zu of %zu cases judged in %.1f s of %g; they notice %zu of %zu mutants that "
-                "the order was not made from (95 %% interval %.0f to %.0f %%)\n",
-                b->o->devices[d], j->count, b->selected, took, b->seconds, s.noticed, s.mutants,
-                100 * s.interval[0], 100 * s.interval[1]);
+        text_printf(
+            out,
+            "%s: %zu of %zu cases judged in %.1f s of %g; they notice %zu of %zu mutants that "
+            "the order was not made from (95 %% interval %.0f to %.0f %%)\n",
+            b->o->devices[d], j->count, b->selected, clock_s() - b->begin, b->seconds, s.noticed,
+            s.mutants, 100 * s.interval[0], 100 * s.interval[1]);
     }
-    if (w) {
-        json_end_array(w);
-        json_end_object(w);
-    } else {
-        printf("this is not the whole list: it says nothing of the cases that were left out\n");
-    }
+    text_puts(out, "this is not the whole list: it says nothing of the cases that were left out\n");
 }

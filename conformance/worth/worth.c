@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worth.h"
-#include "runner/fields.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -64,15 +63,21 @@ static enum status row_read(const char *path, const struct json *v, uint32_t mut
     return STATUS_OK;
 }
 
+static enum status document_read(struct arena *a, const char *path, const struct json **root,
+                                 struct error *err)
+{
+    char *data;
+    size_t size;
+    TRY(file_read(a, path, (size_t)16 << 20, &data, &size, err));
+    return json_parse(a, path, data, size, root, err);
+}
+
 static enum status rows_read(struct arena *a, struct worth *w, struct error *err)
 {
     const char *path;
-    char *data;
-    size_t size;
     const struct json *root;
     TRY(data_path(a, "conformance/lists/worth.json", &path, err));
-    TRY(file_read(a, path, (size_t)16 << 20, &data, &size, err));
-    TRY(json_parse(a, path, data, size, &root, err));
+    TRY(document_read(a, path, &root, err));
     const struct json *n = root->type == JSON_OBJECT ? json_get(root, "mutants") : NULL,
                       *list = n ? json_get(root, "cases") : NULL;
     if (!list || n->type != JSON_NUMBER || !n->is_integer || n->integer < 0 ||
@@ -111,17 +116,22 @@ static void rows_count(struct worth *w)
 static enum status kept_read(struct arena *a, struct worth *w, struct error *err)
 {
     const char *path;
-    const struct json *list;
+    const struct json *root;
     TRY(data_path(a, "conformance/lists/kept.json", &path, err));
-    TRY(fields_list(a, path, "kept", &list, err));
+    TRY(document_read(a, path, &root, err));
+    const struct json *list = root->type == JSON_OBJECT ? json_get(root, "kept") : NULL;
+    if (!list || list->type != JSON_ARRAY)
+        return json_error(err, path, root, STATUS_TYPE, "expected \"kept\", an array");
     w->kept = ARENA_ARRAY(a, struct kept, list->count + 1);
     if (!w->kept)
-        return error_msg(err, STATUS_MEMORY, "out of memory for %zu reasons", list->count);
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu reasons", (size_t)list->count);
     for (const struct json *v = list->first; v; v = v->next) {
-        struct kept *k = &w->kept[w->kept_count++];
-        const struct field fields[] = {{"case", &k->test, NULL, true},
-                                       {"reason", &k->reason, NULL, true}};
-        TRY(fields_read(path, v, "a case that is kept", fields, 2, err));
+        const struct json *test = v->type == JSON_OBJECT ? json_get(v, "case") : NULL,
+                          *reason = test ? json_get(v, "reason") : NULL;
+        if (!reason || test->type != JSON_STRING || reason->type != JSON_STRING)
+            return json_error(err, path, v, STATUS_TYPE,
+                              "expected {\"case\": pattern of names, \"reason\": text}");
+        w->kept[w->kept_count++] = (struct kept){test->string, reason->string};
     }
     return STATUS_OK;
 }
