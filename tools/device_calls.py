@@ -17,7 +17,7 @@ STAGES = {
     "shadow": ["k_stage_shadow", "k_occluded", "k_media_visible"],
     "shader": ["k_stage_material", "k_shade_interaction", "k_stage_scatter", "k_scatter_make", "k_scatter_eval",
                "k_scatter_sample", "k_scatter_lit", "k_scatter_side"],
-    "roulette": ["k_roulette"],
+    "roulette": ["k_roulette", "k_stage_scatter"],  # which draws its number
     "path": ["k_path", "k_walk_step", "k_walk_meet", "k_stage_scatter", "k_media_fly"],
     "sum": ["k_path", "k_walk_step", "k_path_result"],
     "film": ["k_sums_add", "k_sums_store", "k_film_value", "k_render_item", "k_render", "k_path_result"],

@@ -87,6 +87,7 @@ struct difference {
     bool found;
     uint32_t vertex; /* from 1 */
     const char *stage, *field;
+    const char *part; /* of the stage, whose function is named; NULL: that of the field */
     char component;
     double device, native;
 };
@@ -205,6 +206,24 @@ static bool occlusion_differs(const struct pair *p, const struct path_vertex *v)
     return probe_differs(p, PROBE_HIT, in);
 }
 
+/* What the ray to the vertex meets, and where on it. */
+static bool hit_differs(const struct pair *p, const struct path_vertex *v)
+{
+    const double far = 1e30;
+    uint32_t in[8] = {0};
+    put(in, v->origin, 3);
+    put(in + 3, v->direction, 3);
+    put(in + 6, &far, 1);
+    return probe_differs(p, PROBE_HIT, in);
+}
+
+static bool environment_differs(const struct pair *p, const struct path_vertex *v)
+{
+    uint32_t in[3];
+    put(in, v->direction, 3);
+    return probe_differs(p, PROBE_ENVIRONMENT, in);
+}
+
 /* What the vertex' material makes of native's light sample. */
 static bool eval_differs(const struct pair *p, const struct path_vertex *v)
 {
@@ -285,16 +304,23 @@ static void decide(const struct pair *p, struct difference *d)
     const bool in_medium = b->primitive == UINT32_MAX;
     if (strcmp(d->stage, "camera") == 0 && random_differs(p)) {
         d->stage = "rng";
+    } else if (strcmp(d->stage, "surface") == 0 && strcmp(d->field, "offset") != 0) {
+        if (!in_medium && hit_differs(p, b)) /* its place on the primitive is in no record */
+            d->stage = "traversal";
+    } else if (strcmp(d->field, "environment") == 0) {
+        if (i > 0 && p->of_native[i - 1].pdf_w == 0 && !environment_differs(p, b))
+            d->stage = "path"; /* a mirrored ray weighs nothing */
     } else if (strcmp(d->field, "emitted") == 0) {
         if (!in_medium && p->scene->materials[b->material].shading)
             d->stage = "shader";
     } else if (strcmp(d->field, "light") == 0) {
         if (!in_medium && (a->light == UINT32_MAX) != (b->light == UINT32_MAX) &&
             !light_differs(p, b))
-            d->stage = "shader", d->field = "lit";
+            d->stage = a->event != b->event && !eval_differs(p, b) ? "path" : "shader",
+            d->part = "lit";
     } else if (strcmp(d->field, "visible") == 0) {
         if (!occlusion_differs(p, b) && (eval_differs(p, b) || scatter_differs(a, b)))
-            d->stage = "shader", d->field = "direct";
+            d->stage = "shader", d->part = "direct";
     } else if (strcmp(d->field, "direct") == 0 && !eval_differs(p, b) && !scatter_differs(a, b)) {
         d->stage = p->media ? "shadow" : "light";
     }
@@ -358,7 +384,9 @@ static void take_bits(struct divergence *out, const struct pair *p, const struct
         out->device_value = d->device;
     }
     (void)snprintf(out->function, sizeof out->function, "%s",
-                   blame_function(out->stage, d->found ? d->field : ""));
+                   blame_function(out->stage, d->part    ? d->part
+                                              : d->found ? d->field
+                                                         : ""));
 }
 
 enum status judge_cause(struct device *d, const struct scene *s, const struct render_job *job,
