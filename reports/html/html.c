@@ -506,12 +506,19 @@ struct part {
     void (*write)(struct page *);
 };
 static const struct part parts[] = {
-    {"findings", "Findings", section_findings}, {"devices", "Devices", section_devices},
-    {"cases", "Conformance", section_cases},    {"furnace", "White furnace", section_furnace},
-    {"power", "Power", section_power},          {"models", "Model files", section_models},
-    {"rates", "Throughput", section_rates},     {"blocks", "Work-group sizes", section_blocks},
-    {"phases", "Phases", section_phases},       {"kernels", "Kernels", section_kernels},
-    {"images", "Images", section_images},       {"environment", "Environment", section_environment},
+    {"findings", "Findings", section_findings},
+    {"devices", "Devices", section_devices},
+    {"cases", "Conformance", section_cases},
+    {"furnace", "White furnace", section_furnace},
+    {"power", "Power", section_power},
+    {"models", "Model files", section_models},
+    {"rates", "Throughput", section_rates},
+    {"apis", "APIs", section_apis},
+    {"blocks", "Work-group sizes", section_blocks},
+    {"phases", "Phases", section_phases},
+    {"kernels", "Kernels", section_kernels},
+    {"images", "Images", section_images},
+    {"environment", "Environment", section_environment},
 };
 enum { PART_COUNT = sizeof parts / sizeof parts[0] };
 

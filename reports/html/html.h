@@ -19,6 +19,7 @@ void section_furnace(struct page *p);
 void section_power(struct page *p);
 void section_models(struct page *p);
 void section_rates(struct page *p);
+void section_apis(struct page *p);
 void section_blocks(struct page *p);
 void section_phases(struct page *p);
 void section_kernels(struct page *p);

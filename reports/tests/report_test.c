@@ -85,7 +85,7 @@ static void html_is_one_sound_file(void **state)
     assert_string_equal(f.problem, "");
     assert_string_equal(f.outside, "");
     assert_int_equal(f.scripts, 1);
-    assert_int_equal(f.links, 8 + 8 + 48 + 4 + 3); /* sections, pictures, cases, findings, runs */
+    assert_int_equal(f.links, 9 + 8 + 48 + 4 + 3); /* sections, pictures, cases, findings, runs */
     assert_int_equal(text_count(html, "://"), 0);
     assert_int_equal(text_count(html, sample_hostile), 0);
     assert_true(
@@ -121,8 +121,8 @@ static void html_shows_what_matters(void **state)
     const char *html = plain(&a, sample_written(&a, REPORT_HTML, "r.html"));
     static const char *const wanted[] = {
         "<b>48 of 48 cases of core judged on 4 of 4 devices; not the whole list</b>",
-        "<b>1 device is conformant; " /* native */
-        "1 fails what waivers forgive; 1 fails; 1 could not be judged in full</b>",
+        /* native, and others */
+        "<b>1 device is conformant; 1 fails what waivers forgive; 1 fails; 1 could not be judged",
         "isophote replay image.strict.cornell --device opencl:0", /* how to see a failure */
         "the worker was killed by signal 11",                     /* an error is not hidden */
         /* a skip has its reason, once for all devices, and cases which of these skipped them */
@@ -493,6 +493,78 @@ static void all_stores_are_shown(void **state)
     assert_non_null(strstr(html, "1 case judged on 3 of 3 devices; of which list is not known"));
     store_close(stores[0]);
     store_close(stores[1]);
+    arena_free(&a);
+}
+
+/* Who is on one silicon: processors of a host, cards of one UUID; no card without, no test device. */
+static void apis_of_one_device_are_paired(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id, *api, *name, *kind, *uuid;
+    } rows[] = {
+        {"opencl:0", "opencl", "pthread-Some CPU", "cpu", ""},
+        {"native", "native", "Some CPU", "cpu", ""},
+        {"faulty:lost-cosine", "faulty", "mistake", "cpu", ""},
+        {"cuda:0", "cuda", "Card", "gpu", "00112233-4455-6677-8899-aabbccddeeff"},
+        {"opencl:1", "opencl", "Card", "gpu", "00112233-4455-6677-8899-aabbccddeeff"},
+        {"cuda:1", "cuda", "Card", "gpu", "00112233-4455-6677-8899-aabbccddee00"},
+        {"hip:0", "hip", "Card", "gpu", ""},
+        {"hip:1", "hip", "Card", "gpu", ""},
+    };
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s;
+    struct run_record run = {
+        .kind = "bench", .started_utc = "2026-01-01T00:00:00Z", .environment = "{\"host\":\"h\"}"};
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct identity *id = identity_new(&a, "device");
+        identity_add(id, "id", rows[i].id);
+        identity_add(id, "uuid", rows[i].uuid);
+        const struct identity *whole = identity_close(id, &err);
+        const struct device_record d = {.id = rows[i].id,
+                                        .api = rows[i].api,
+                                        .name = rows[i].name,
+                                        .driver = rows[i].id,
+                                        .kind = rows[i].kind,
+                                        .identity = whole->key};
+        const struct bench_record b = {
+            .scene = "cornell",
+            .device = rows[i].id,
+            .mode = "fast",
+            .width = 8,
+            .height = 8,
+            .spp = 1,
+            .max_depth = 6,
+            .verdict = VERDICT_PASS,
+            .samples_per_s = 1e6,
+            .interval = {9e5, 1.1e6},
+            .repetitions = 5,
+            .phases = "{\"compile\":{\"median_s\":0.25},\"launch_setup\":{\"median_s\":2e-5}}"};
+        assert_int_equal(store_add_identity(s, run.id, whole, &err), STATUS_OK);
+        assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+        assert_int_equal(store_add_bench(s, run.id, &b, &err), STATUS_OK);
+    }
+    const char *html = plain(&a, written(&a, s, REPORT_HTML, "r.html")),
+               *from = strstr(html, "<section id=\"apis\">");
+    assert_non_null(from);
+    const char *apis = arena_strndup(&a, from, (size_t)(strstr(from, "</section>") - from));
+    assert_int_equal(text_count(apis, "<h3>"), 2);
+    assert_non_null(strstr(apis, "<h3>Some CPU <span class=\"note\">processor of host h</span>"));
+    assert_non_null(strstr(apis, "<h3>Card <span class=\"note\">UUID "
+                                 "00112233-4455-6677-8899-aabbccddeeff</span>"));
+    assert_int_equal(text_count(apis, "<b>1.00 M/s</b>"), 4);
+    assert_int_equal(text_count(apis, "<td class=\"r\">250 ms</td>"), 4);
+    assert_int_equal(text_count(apis, "<td class=\"r\">20.0 &#181;s</td>") +
+                         text_count(apis, "<td class=\"r\">20.0 \xc2\xb5s</td>"),
+                     4);
+    assert_null(strstr(apis, "mistake"));
+    assert_null(strstr(apis, "hip:"));
+    assert_null(strstr(apis, "cuda:1"));
+    store_close(s);
     arena_free(&a);
 }
 
@@ -881,6 +953,7 @@ int main(void)
         cmocka_unit_test(outcomes_agree),
         cmocka_unit_test(junit_ends_as_the_run_does),
         cmocka_unit_test(all_stores_are_shown),
+        cmocka_unit_test(apis_of_one_device_are_paired),
         cmocka_unit_test(copies_of_a_run_agree),
         cmocka_unit_test(one_program_judges_the_list),
         cmocka_unit_test(conformant_is_said_of_a_whole_list),
