@@ -90,13 +90,14 @@ layer=${2:-}
 pocl=$("$isophote" devices 2>/dev/null | grep -o '^opencl:[0-9]* .*Portable Computing Language' | head -n 1)
 if [ -n "$pocl" ] && [ -e "$layer" ]; then
     device=${pocl%% *}
+    # canaries before and after alone: how many there are between depends on the machine's load
     turns() { # STATUS FAULT SAYS OPTIONS...
         name=$2 status=$1 says=$3
         fault=$2
         shift 3
         rm -f "$dir/n" "$dir/j.xml"
         OPENCL_LAYERS=$layer ISOPHOTE_SOFT_FAULT=$fault ISOPHOTE_SOFT_COUNT=$dir/n "$isophote" conform --device "$device" \
-            --filter '^kernel[.]rng|^kernel[.]math[.]exact' --junit "$dir/j.xml" "$@" >"$dir/out" 2>&1
+            --filter '^kernel[.]rng|^kernel[.]math[.]exact' --canary 1000 --junit "$dir/j.xml" "$@" >"$dir/out" 2>&1
         got=$?
         [ "$got" = "$status" ] || fail "$name: exit status $got, expected $status: $(cat "$dir/out")"
         says "$says" "$dir/out"
