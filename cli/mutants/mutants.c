@@ -480,10 +480,9 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
     r.o.each_ctx = &r;
     if (st == STATUS_OK)
         st = workshop_make(&r, folder, sizeof folder, &err);
-    if (known && st == STATUS_OK) {
+    const bool made = st == STATUS_OK;
+    if (made)
         st = rounds_run(&r, &err);
-        scratch_remove(folder);
-    }
     progress_end();
     if (st == STATUS_OK && r.lost.code) {
         st = r.lost.code;
@@ -493,6 +492,8 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
     int status = known ? mutants_told(&r, st == STATUS_OK) : EXIT_BAD_INPUT;
     if (st != STATUS_OK && st != STATUS_CANCELLED)
         status = report_error(&err, false);
+    if (made) /* after what is told: once time is up there is not much of it left */
+        scratch_remove(folder);
     mutants_journal_close(r.journal);
     arena_free(&r.arena);
     return status;

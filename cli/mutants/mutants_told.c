@@ -44,6 +44,43 @@ static void subject_json(struct json_writer *w, const struct subject *s)
     json_end_object(w);
 }
 
+static const char *key_of(const struct subject *s, bool by_file)
+{
+    return by_file ? s->edit.file : s->edit.rule;
+}
+
+/* The shares of the live ones by file or by rule, in the order in which the run has them. */
+static void shares_json(struct json_writer *w, const struct mutants_run *r, bool by_file)
+{
+    json_key(w, by_file ? "files" : "rules");
+    json_begin_array(w);
+    for (size_t i = 0; i < r->count; i++) {
+        const char *key = key_of(&r->subjects[i], by_file);
+        size_t live = 0, noticed = 0, before = 0;
+        double interval[2];
+        while (before < i && strcmp(key_of(&r->subjects[before], by_file), key) != 0)
+            before++;
+        for (size_t k = i; before == i && k < r->count; k++) {
+            const struct subject *s = &r->subjects[k];
+            if (s->class >= CLASS_EQUIVALENT || strcmp(key_of(s, by_file), key) != 0)
+                continue;
+            live++;
+            noticed += s->class != CLASS_ALIVE;
+        }
+        if (!live)
+            continue;
+        share_interval(noticed, live, interval);
+        json_begin_object(w);
+        json_key_string(w, by_file ? "file" : "rule", key);
+        json_key_integer(w, "live", (int64_t)live);
+        json_key_integer(w, "noticed", (int64_t)noticed);
+        json_key_number(w, "share", (double)noticed / (double)live);
+        json_key_pair(w, "interval", interval[0], interval[1]);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
 static bool told_json(const struct mutants_run *r, bool finished, const size_t counts[CLASS_COUNT],
                       size_t noticed, size_t live, const double interval[2])
 {
@@ -78,6 +115,8 @@ static bool told_json(const struct mutants_run *r, bool finished, const size_t c
     json_key_integer(&w, "noticed", (int64_t)noticed);
     json_key_number(&w, "share", live ? (double)noticed / (double)live : 0);
     json_key_pair(&w, "interval", interval[0], interval[1]);
+    shares_json(&w, r, true);
+    shares_json(&w, r, false);
     json_end_object(&w);
     json_end_object(&w);
     bool printed = json_print(&w);
