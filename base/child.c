@@ -164,8 +164,8 @@ static enum status child_ended(const char *program, int status, int *exit_code, 
 static enum status child_do(char *const argv[], char *const environment[], char *out, size_t size,
                             int *exit_code, struct error *err)
 {
-    int said[2], slot;
-    pid_t pid;
+    int said[2], slot = -1;
+    pid_t pid = -1;
     if (pipe2(said, O_CLOEXEC) != 0)
         return error_msg(err, STATUS_IO, "no pipe for %s: %s", argv[0], strerror(errno));
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -199,8 +199,8 @@ enum status child_run_on(char *const argv[], const char *in, const char *out, in
                          struct error *err)
 {
     struct ends ends = {.in = -1, .out = -1, .terminal = -1};
-    int slot;
-    pid_t pid;
+    int slot = -1;
+    pid_t pid = -1;
     if (in && (ends.in = open(in, O_RDONLY | O_CLOEXEC)) < 0)
         return error_msg(err, STATUS_IO, "%s: %s", in, strerror(errno));
     if (out && (ends.out = open(out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) < 0) {

@@ -491,7 +491,9 @@ static void torn_journals(void **state)
     assert_int_equal(err.line, 2);
     /* a verdict, a key, a line less, twice, at another place */
     char *forged = arena_strdup(&a, whole);
-    memcpy(strstr(forged, "FAIL"), "PASS", 4);
+    char *verdict = strstr(forged, "FAIL");
+    for (size_t i = 0; i < 4; i++)
+        verdict[i] = "PASS"[i];
     const struct {
         const char *text;
         uint32_t line;
