@@ -33,6 +33,10 @@ bool edit_in_helper(const struct body *bodies, size_t count, const struct edit *
  * but its twin and helpers is only declared. In the arena; NULL when out of memory. */
 char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
                  const struct edit *e, bool made);
+/* The text with a mark at the beginning of each function but helpers: it sets its place in
+ * `isophote_reached`, of `isophote_reached_count` bytes, by the number of its body. In the arena; NULL
+ * when out of memory. */
+char *text_marked(struct arena *a, const char *text, const struct body *bodies, size_t count);
 /* The text with functions that a linker may replace, all but helpers: `static` in front of them means
  * "weak". In the arena; NULL when out of memory. */
 char *text_apart(struct arena *a, const char *text);

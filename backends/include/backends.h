@@ -469,10 +469,15 @@ struct mutant {
     const char *was, *now; /* text; `now` may be "" */
     uint32_t line;
     bool of_kernel, of_library; /* which of the two has it: both, where both include the file */
+    size_t body, twin_body; /* numbers of its function among all of the text, for mutants_reached */
+    bool helper;            /* a small function: it is not marked */
 };
 enum status mutants_count(size_t *count, struct error *err);
 enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct error *err);
 enum status mutants_text_hash(char hash[33], struct error *err);
+/* Which functions the mutants' programs that this process has closed have run, by the number of the
+ * body; how many are known. Grids of shaders are not counted. */
+size_t mutants_reached(const unsigned char **marks);
 /* Does it compile, and does its function become the machine code that it is without the edit, by
  * mode? Then nothing in that mode can tell. Modes after strict are looked at where strict's code is
  * the same. May be called from several threads after mutants_count.

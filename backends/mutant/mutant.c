@@ -83,6 +83,14 @@ static enum status text_and_edit(size_t k, struct device_text *t, const struct e
     return STATUS_OK;
 }
 
+static size_t body_number(const struct device_text *t, size_t place)
+{
+    size_t i = 0;
+    while (i < t->body_count && t->bodies[i].at + t->bodies[i].length <= place)
+        i++;
+    return i;
+}
+
 enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct error *err)
 {
     struct device_text t;
@@ -94,7 +102,10 @@ enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct er
                            .function = e->function,
                            .now = e->now,
                            .of_kernel = e->offset < t.kernel,
-                           .of_library = e->twin || e->offset >= t.kernel};
+                           .of_library = e->twin || e->offset >= t.kernel,
+                           .body = body_number(&t, e->offset)};
+    out->twin_body = e->twin ? body_number(&t, e->twin) : out->body;
+    out->helper = edit_in_helper(t.bodies, t.body_count, e);
     out->was = arena_printf(a, "%.*s", (int)e->length, t.text + e->offset);
     return out->was ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
 }

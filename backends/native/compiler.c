@@ -416,9 +416,12 @@ static enum status edited_make(const struct compiler *c, const char *flags,
         return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     if (edit)
         TRY(object_need(c, flags, made, NULL, a, &objects[0], &sizes[0], info, err));
+    const char *marked = whole ? "" : text_marked(a, request->source, bodies, count);
+    if (!marked)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     if (!whole)
-        TRY(object_need(c, flags, request->source, request->source_hash, a, &objects[1], &sizes[1],
-                        info, err));
+        TRY(object_need(c, flags, marked, request->source_hash, a, &objects[1], &sizes[1], info,
+                        err));
     return objects_link(c, objects, sizes, a, library, size, info, err);
 }
 

@@ -8,6 +8,7 @@
 #include "native_llvm.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,6 +48,8 @@ static const char apart_flags[] = "-O2 -c -UK_PART -Dalways_inline=unused";
 /* For comparing code: every function is kept, inlined nowhere. */
 static const char compared_flags[] =
     "-O2 -c -UK_PART -fno-inline -Dalways_inline=unused -Dstatic=__attribute__((used))static";
+
+enum { FUNCTIONS_MOST = 8192 }; /* of a text whose functions are marked */
 
 static const _Alignas(64) uint32_t nothing[64]; /* stands for an empty buffer */
 
@@ -178,10 +181,36 @@ unsigned native_code_paths(const struct backend *b, enum code_path *fastest)
     return (b->compiler.program[0] ? 1u << CODE_SOURCE : 0u) | (llvm ? 1u << CODE_LLVM : 0u);
 }
 
+/* Of all mutants' programs that this process has run. */
+static unsigned char reached[FUNCTIONS_MOST];
+static size_t reached_count;
+static pthread_mutex_t reached_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void reached_take(void *library)
+{
+    const unsigned char *marks = dlsym(library, "isophote_reached");
+    const unsigned *count = dlsym(library, "isophote_reached_count");
+    if (!marks || !count || *count > FUNCTIONS_MOST)
+        return;
+    pthread_mutex_lock(&reached_lock);
+    for (unsigned i = 0; i < *count; i++)
+        reached[i] |= marks[i];
+    reached_count = *count > reached_count ? *count : reached_count;
+    pthread_mutex_unlock(&reached_lock);
+}
+
+size_t mutants_reached(const unsigned char **marks)
+{
+    *marks = reached;
+    return reached_count;
+}
+
 static void loaded_close(struct loaded *l)
 {
-    if (l->library)
+    if (l->library) {
+        reached_take(l->library);
         dlclose(l->library);
+    }
     llvm_program_free(l->program);
     *l = (struct loaded){0};
 }

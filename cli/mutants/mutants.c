@@ -16,6 +16,8 @@ static const char *const round_names[ROUNDS] = {
     "^(invariance|kernel|image[.](camera|closed))", ""};
 /* Only these run the library of shaders; and the machine code of mode strict alone. */
 static const char with_shaders[] = "^(shader|invariance|image[.](dense[.]|[a-z]+[.]shaded-))";
+static const char with_grids[] =
+    "^(shader|invariance[.]shader)"; /* what these run is not counted */
 static const char in_mode_strict[] = "^image[.](strict|passes|dense)";
 
 /* ---- which ---------------------------------------------------------------------------------- */
@@ -33,12 +35,13 @@ static int listed_compare(const void *a, const void *b)
 static enum status list_cases(struct mutants_run *r, struct error *err)
 {
     const struct conform_case *cases = NULL;
-    regex_t rounds[ROUNDS], shaders, strict;
+    regex_t rounds[ROUNDS], shaders, strict, grids;
     TRY(conform_select(&r->arena, &r->o, &cases, &r->case_count, err));
     r->cases = ARENA_ARRAY(&r->arena, struct listed, r->case_count);
     if (!r->cases)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->case_count);
     bool made = regcomp(&shaders, with_shaders, REG_EXTENDED | REG_NOSUB) == 0 &&
+                regcomp(&grids, with_grids, REG_EXTENDED | REG_NOSUB) == 0 &&
                 regcomp(&strict, in_mode_strict, REG_EXTENDED | REG_NOSUB) == 0;
     for (int i = 0; i < ROUNDS; i++)
         made = regcomp(&rounds[i], round_names[i], REG_EXTENDED | REG_NOSUB) == 0 && made;
@@ -47,6 +50,7 @@ static enum status list_cases(struct mutants_run *r, struct error *err)
         *l = (struct listed){.name = cases[i].name,
                              .with_shaders = matches(&shaders, cases[i].name),
                              .strict = matches(&strict, cases[i].name),
+                             .grids = matches(&grids, cases[i].name),
                              .shader_level = strcmp(cases[i].level, "shader") == 0};
         while (!matches(&rounds[l->round], l->name))
             l->round++;
@@ -54,12 +58,13 @@ static enum status list_cases(struct mutants_run *r, struct error *err)
     qsort(r->cases, r->case_count, sizeof *r->cases, listed_compare);
     regfree(&shaders);
     regfree(&strict);
+    regfree(&grids);
     for (int i = 0; i < ROUNDS; i++)
         regfree(&rounds[i]);
     return made ? STATUS_OK : error_msg(err, STATUS_INTERNAL, "the rounds have no names");
 }
 
-static const struct listed *listed_find(const struct mutants_run *r, const char *name)
+static struct listed *listed_find(const struct mutants_run *r, const char *name)
 {
     const struct listed key = {.name = name};
     return bsearch(&key, r->cases, r->case_count, sizeof *r->cases, listed_compare);
@@ -216,14 +221,29 @@ static enum status ask_all(struct mutants_run *r, struct error *err)
 
 /* ---- what the cases say --------------------------------------------------------------------- */
 
-/* Can the case run what is edited? What its program does not hold it cannot notice. */
-static bool may_notice(const struct subject *s, const struct listed *l)
+static bool is_reached(const char *digits, size_t body)
+{
+    const char c = body / 4 < strlen(digits) ? digits[body / 4] : 'f';
+    const unsigned digit = c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
+    return digit >> body % 4 & 1;
+}
+
+/* Is what is edited in the program that the case runs, in a mode where it is other code? */
+static bool may_hold(const struct subject *s, const struct listed *l)
 {
     if (s->class == CLASS_PLAIN)
         return true;
     if ((!s->edit.of_kernel && !l->with_shaders) || (!s->edit.of_library && l->shader_level))
         return false;
     return !(s->looked && s->same[MODE_STRICT] && l->strict);
+}
+
+/* Does the case run the function? */
+static bool may_run(const struct subject *s, const struct listed *l)
+{
+    return s->class == CLASS_PLAIN || !l->reached || s->edit.helper ||
+           (l->grids && s->edit.of_library) || is_reached(l->reached, s->edit.body) ||
+           is_reached(l->reached, s->edit.twin_body);
 }
 
 static bool notice_find(const struct notice *list, const char *name)
@@ -239,10 +259,11 @@ static bool wanted(void *ctx, const char *device, const struct conform_case *c)
     struct mutants_run *r = ctx;
     const struct subject *s = subject_of(r, device);
     const struct listed *l = listed_find(r, c->name);
-    if (r->lost.code || !s || !l || l->round != r->round || s->done[l - r->cases])
+    if (r->lost.code || !s || !l || s->done[l - r->cases] ||
+        (s->class != CLASS_PLAIN && l->round != r->round))
         return false;
     bool left = r->m->until_caught && s->class != CLASS_ALIVE && s->class != CLASS_PLAIN;
-    return !left && !notice_find(r->unusable, c->name) && may_notice(s, l);
+    return !left && !notice_find(r->unusable, c->name) && may_hold(s, l) && may_run(s, l);
 }
 
 static enum mutant_class class_of(const struct conform_result *c)
@@ -306,6 +327,17 @@ static void case_void(struct mutants_run *r, struct notice *n)
     }
 }
 
+/* A text of the detail. */
+static const char *detail_of(struct arena *a, const struct conform_result *result, const char *key)
+{
+    const struct json *detail = NULL;
+    const bool read =
+        result->detail &&
+        json_parse(a, "detail", result->detail, strlen(result->detail), &detail, NULL) == STATUS_OK;
+    const struct json *v = read ? json_get(detail, key) : NULL;
+    return v && v->type == JSON_STRING ? v->string : NULL;
+}
+
 /* What a case said of a mutant, now or in the journal; class ALIVE: it noticed nothing. */
 static void case_said(struct mutants_run *r, struct subject *s, const struct listed *l,
                       enum mutant_class class, double seconds, const char *stage,
@@ -345,7 +377,7 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
 {
     struct mutants_run *r = ctx;
     struct subject *s = subject_of(r, device);
-    const struct listed *l = listed_find(r, c->name);
+    struct listed *l = listed_find(r, c->name);
     const enum mutant_class class = class_of(result);
     const double seconds = result->compile_s + result->run_s;
     char what[160];
@@ -356,6 +388,8 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
     json_key_string(&w, "case", l->name);
     json_key_string(&w, "class", mutant_class_names[class]);
     json_key_number(&w, "s", seconds);
+    if (s == &r->plain && (l->reached = detail_of(&r->arena, result, "reached")) != NULL)
+        json_key_string(&w, "reached", l->reached);
     if (class != CLASS_ALIVE) {
         json_key_string(&w, "stage", stage);
         json_key_string(&w, "reason", result->reason);
@@ -366,12 +400,21 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
     progress_show(what, total ? (double)done / (double)total : 1, -1);
 }
 
-/* The text as it is goes first: a case that notices that would notice anything. */
+/* The text as it is goes first, through all cases: one that notices it would notice anything, and
+ * what one does not run it cannot notice. */
+static enum status plain_run(struct mutants_run *r, struct error *err)
+{
+    struct conform_summary sum;
+    r->ids[0] = r->plain.id;
+    r->o.devices = r->ids;
+    r->o.device_count = 1;
+    return conform_run(&r->o, &sum, err);
+}
+
 static enum status round_run(struct mutants_run *r, unsigned round, struct error *err)
 {
     struct conform_summary sum;
-    size_t n = 1;
-    r->ids[0] = r->plain.id;
+    size_t n = 0;
     for (size_t i = 0; i < r->count; i++)
         if (r->subjects[i].class < CLASS_EQUIVALENT &&
             (!r->m->until_caught || r->subjects[i].class == CLASS_ALIVE))
@@ -379,7 +422,7 @@ static enum status round_run(struct mutants_run *r, unsigned round, struct error
     r->round = round;
     r->o.devices = r->ids;
     r->o.device_count = n;
-    return n == 1 ? STATUS_OK : conform_run(&r->o, &sum, err);
+    return n == 0 ? STATUS_OK : conform_run(&r->o, &sum, err);
 }
 
 /* ---- what was known before ------------------------------------------------------------------ */
@@ -402,7 +445,7 @@ static enum status recall(void *ctx, const struct json *fact, struct error *err)
                           "expected an object with a \"mutant\" of this run");
     const struct json *compiles = json_get(fact, "compiles"), *same = json_get(fact, "same");
     const char *name = string_at(fact, "case"), *said = string_at(fact, "class");
-    const struct listed *l = name ? listed_find(r, name) : NULL;
+    struct listed *l = name ? listed_find(r, name) : NULL;
     const struct json *seconds = json_get(fact, "s");
     int class = 0;
     if (compiles && compiles->type == JSON_BOOL && same && same->type == JSON_ARRAY &&
@@ -419,6 +462,8 @@ static enum status recall(void *ctx, const struct json *fact, struct error *err)
             seconds->type != JSON_NUMBER)
             return json_error(err, r->m->journal, fact, STATUS_TYPE,
                               "expected \"compiles\", \"same\", or \"case\", \"class\" and \"s\"");
+        if (s == &r->plain)
+            l->reached = string_at(fact, "reached");
         case_said(r, s, l, (enum mutant_class) class, seconds->number, string_at(fact, "stage"),
                   string_at(fact, "reason"));
     }
@@ -441,8 +486,12 @@ static enum status known_before(struct mutants_run *r, struct error *err)
 static enum status rounds_run(struct mutants_run *r, struct error *err)
 {
     TRY(ask_all(r, err));
+    TRY(plain_run(r, err));
     for (unsigned round = 0; round < ROUNDS; round++)
         TRY(round_run(r, round, err));
+    for (size_t i = 0; i < r->count; i++)
+        for (size_t c = 0; c < r->case_count; c++)
+            r->subjects[i].out_of_reach |= may_hold(&r->subjects[i], &r->cases[c]);
     return STATUS_OK;
 }
 

@@ -43,6 +43,8 @@ struct subject {
     double spent_s;
     bool *done;   /* by case of the run */
     size_t asked; /* cases */
+    bool
+        out_of_reach; /* cases of the whole run have it, and what none of them runs none can notice */
     struct notice *first, *last;
 };
 
@@ -50,7 +52,8 @@ struct subject {
 struct listed {
     const char *name;
     unsigned round;
-    bool with_shaders, strict, shader_level;
+    bool with_shaders, strict, shader_level, grids;
+    const char *reached; /* functions that it runs without an edit, four a digit; NULL: not known */
 };
 
 struct mutants_run {

@@ -153,7 +153,8 @@ int mutants_told(struct mutants_run *r, bool finished)
     double interval[2] = {0, 1};
     for (size_t i = 0; i < r->count; i++) {
         struct subject *s = &r->subjects[i];
-        if (s->class == CLASS_ALIVE && !s->asked) /* an interrupt came, or a filter left nothing */
+        if (s->class == CLASS_ALIVE && !s->asked &&
+            !s->out_of_reach) /* an interrupt came, or a filter left nothing */
             s->class = CLASS_UNJUDGED;
         counts[s->class]++;
     }

@@ -183,6 +183,27 @@ static enum verdict verdict_of(enum status s)
     }
 }
 
+/* Of a mutant without an edit: which functions the case ran, four a digit, as the detail's first
+ * member. */
+static void tell_reached(struct arena *a, struct conform_result *r)
+{
+    const unsigned char *marks;
+    const size_t count = mutants_reached(&marks);
+    const char *more = r->detail && r->detail[0] == '{' && r->detail[1] != '}' ? r->detail + 1 : "";
+    struct text t = {0};
+    text_puts(&t, "{\"reached\":\"");
+    for (size_t i = 0; i < count; i += 4) {
+        unsigned digit = 0;
+        for (size_t k = 0; k < 4 && i + k < count; k++)
+            digit |= (unsigned)(marks[i + k] != 0) << k;
+        text_printf(&t, "%x", digit);
+    }
+    text_printf(&t, "\"%s%s", more[0] ? "," : "}", more);
+    if (!t.failed)
+        r->detail = arena_strdup(a, t.data);
+    text_free(&t);
+}
+
 static enum status run_case(struct arena *a, const char *name, const char *scene,
                             const char *device, const struct case_settings *settings, int report,
                             struct conform_result *out, struct error *err)
@@ -220,6 +241,8 @@ static enum status run_case(struct arena *a, const char *name, const char *scene
     reference_close(c.reference);
     scene_free(c.scene);
     device_close(c.device);
+    if (strcmp(device, "mutant:none") == 0)
+        tell_reached(a, &r);
     *(c.compiling ? &r.compile_s : &r.run_s) += clock_s() - c.phase_start;
     if (s == STATUS_CANCELLED)
         return s;
