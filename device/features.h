@@ -40,6 +40,10 @@
 #define K_FEATURES_EXACT     0x7FFFC000u
 #define K_FEATURE_RAYS       0x80000000u /* of shaders: trace(), occlusion() */
 #define K_FEATURE_ALL        0xFFFFFFFFu
+/* What a scene may have whose paths go abreast (linked/lanes_library.c): a path's stage then has no
+ * loop and no memory of its own. A choice among so many lights takes three steps. */
+#define K_FEATURES_ABREAST (K_FEATURE_PRINCIPLED | K_FEATURE_CONDUCTOR)
+#define K_LIGHTS_ABREAST   8u
 /* What only a scene's own text can bring: no program made before knows it. */
 #define K_FEATURES_OF_TEXT (K_FEATURE_SHADERS | K_FEATURE_RAYS)
 

@@ -73,6 +73,7 @@ struct program_request {
     const char *fault; /* NULL, or a name of faults_list */
     bool count_rays;   /* build_settings.count_rays */
     bool staged;       /* its model runs a path's stages one by one */
+    bool abreast;      /* its model is MODEL_ABREAST: a film for the features alone */
     enum program_part part;
     uint32_t registers;          /* 0: no limit asked for */
     enum cache_preference cache; /* AUTO unless the API takes_cache_preference */
@@ -157,6 +158,9 @@ struct backend_api {
     enum bvh_kind (*preferred_bvh)(const struct backend *b);
     /* For a scene with these K_FEATURE_*. NULL: the megakernel. */
     enum exec_model (*preferred_model)(uint32_t features);
+    /* NULL, or why it does not take MODEL_ABREAST for them, or for so many lights. NULL instead of
+     * it: it never does. Who takes it prefers it. */
+    const char *(*abreast_problem)(const struct backend *b, uint32_t features, uint32_t lights);
     /* Copies the buffers to the device (waits); replaces earlier ones. *device_bytes: what the
      * device now holds. */
     enum status (*upload)(struct backend *b, const struct scene_buffers *buffers,

@@ -55,6 +55,10 @@ struct program_request program_request_of_part(const struct program_request *all
     struct program_request r = *all;
     r.part = part;
     r.staged = all->staged && part == PART_RENDER;
+    if (r.abreast && part != PART_RENDER) { /* one program for all such scenes */
+        r.abreast = false;
+        r.features |= K_FEATURES_EXACT;
+    }
     if (part == PART_PROBE && r.features & K_FEATURES_OF_TEXT) {
         const struct program_request bare = program_request_make(r.mode);
         r.features = (r.features & ~K_FEATURES_OF_TEXT) | K_FEATURES_EXACT;
@@ -73,9 +77,9 @@ static bool text_equal(const char *a, const char *b)
 bool program_request_equal(const struct program_request *a, const struct program_request *b)
 {
     return a->mode == b->mode && text_equal(a->fault, b->fault) && a->count_rays == b->count_rays &&
-           a->staged == b->staged && a->registers == b->registers && a->cache == b->cache &&
-           a->code == b->code && a->tree == b->tree && a->features == b->features &&
-           strcmp(a->source_hash, b->source_hash) == 0;
+           a->staged == b->staged && a->abreast == b->abreast && a->registers == b->registers &&
+           a->cache == b->cache && a->code == b->code && a->tree == b->tree &&
+           a->features == b->features && strcmp(a->source_hash, b->source_hash) == 0;
 }
 
 enum status program_defines(const struct program_request *r, char *buf, size_t size,

@@ -122,6 +122,9 @@ static enum exec_model model_choose(const struct device *d, const struct build_s
     const enum code_path code = settings->code == CODE_AUTO ? d->own : settings->code;
     if (settings->model != MODEL_AUTO)
         return settings->model;
+    if (d->api->abreast_problem && code != CODE_SOURCE && !settings->count_rays &&
+        !d->api->abreast_problem(d->backend, features, d->layout.launch.light_count))
+        return MODEL_ABREAST;
     if (!d->api->preferred_model || code == CODE_LLVM || settings->count_rays)
         return MODEL_MEGAKERNEL;
     return d->api->preferred_model(features);
@@ -142,12 +145,23 @@ static enum status request_make(const struct device *d, const struct build_setti
                          cache_preference_name(r.cache));
     r.tree = d->loaded ? d->layout.bvh : BVH_BINARY;
     r.features = d->loaded ? d->layout.features : r.features;
+    const enum exec_model model = model_choose(d, settings, r.features);
+    const char *problem = NULL;
+    r.staged = model == MODEL_SEPARATE || model == MODEL_WAVEFRONT;
+    r.abreast = model == MODEL_ABREAST;
+    if (r.abreast)
+        problem =
+            !d->api->abreast_problem ? "the device has no lanes to run paths in"
+            : r.count_rays           ? "rays are counted by the megakernel alone"
+            : (settings->code == CODE_AUTO ? d->own : settings->code) == CODE_SOURCE
+                ? "the model abreast is made by code path llvm alone"
+                : d->api->abreast_problem(d->backend, r.features, d->layout.launch.light_count);
+    if (problem)
+        return error_msg(err, STATUS_UNSUPPORTED, "%s: %s", d->info.id, problem);
     /* A processor's compiler takes longer to make another program than an unused feature costs. */
-    if (d->info.kind == DEVICE_CPU && !(r.features & K_FEATURES_OF_TEXT))
+    if (d->info.kind == DEVICE_CPU && !r.abreast && !(r.features & K_FEATURES_OF_TEXT))
         r.features |=
             r.features & ~K_FEATURES_EXACT ? K_FEATURE_ALL & ~K_FEATURES_OF_TEXT : K_FEATURES_EXACT;
-    const enum exec_model model = model_choose(d, settings, r.features);
-    r.staged = model != MODEL_MEGAKERNEL;
     if (r.count_rays && r.staged)
         return error_msg(err, STATUS_UNSUPPORTED, "rays are counted by the megakernel alone");
     const struct shade_scene *shaders = &d->layout.shaders;

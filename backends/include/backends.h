@@ -73,12 +73,13 @@ enum bvh_kind {
 };
 /* How a path's stages are run: all by one kernel; each by a kernel of its own, for a batch of paths
  * between them in memory; the same by queues of the paths that are under way, sorted by what they
- * met. auto: what the device runs the scene best with, said in the result. */
+ * met. abreast: by processors, in lanes. auto: what the device runs the scene best with, said in the result. */
 #define EXEC_MODEL_LIST(X)                                                                         \
     X(AUTO, "auto")                                                                                \
     X(MEGAKERNEL, "megakernel")                                                                    \
     X(SEPARATE, "separate")                                                                        \
-    X(WAVEFRONT, "wavefront")
+    X(WAVEFRONT, "wavefront")                                                                      \
+    X(ABREAST, "abreast")
 enum exec_model {
 #define X(name, text) MODEL_##name,
     EXEC_MODEL_LIST(X)

@@ -12,6 +12,7 @@ enum kernel_format {
     KERNEL_SPIRV_CPU,   /* the same with eight lanes in one work-item (K_CPU) */
     KERNEL_X86_64,      /* bitcode; AVX2 and FMA (x86-64-v3) */
     KERNEL_X86_64_CODE, /* machine code of KERNEL_X86_64, where it takes long: film, with shaders */
+    ABREAST_X86_64,     /* bitcode of abreast_kernel.c: film, paths abreast; beside LANES_X86_64 */
     KERNEL_NVPTX,       /* bitcode of the CUDA dialect */
     KERNEL_AMDGCN,      /* bitcode of the HIP dialect */
     KERNEL_SPIR,        /* bitcode of OpenCL C, with a scene's shaders alone (spirv_compile.h) */
@@ -20,6 +21,7 @@ enum kernel_format {
     SURFACES_NVPTX,
     SURFACES_AMDGCN,
     SURFACES_SPIR,
+    LANES_X86_64,      /* lanes_library.c */
     KERNEL_SHADERS_8,  /* not the kernel but shade_library.c: rows of 8 lanes (x86-64-v3) */
     KERNEL_SHADERS_16, /* and of 16 (x86-64-v4) */
     KERNEL_FORMAT_COUNT

@@ -225,6 +225,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
     X(GetMDNodeOperands, void, (llvm_value, llvm_value *))                                         \
     X(GetMDString, const char *, (llvm_value, unsigned *length))                                   \
     X(GetMetadata, llvm_value, (llvm_value, unsigned kind))                                        \
+    X(SetMetadata, void, (llvm_value, unsigned kind, llvm_value node))                             \
     X(GetMDKindIDInContext, unsigned, (llvm_context, const char *name, unsigned length))           \
     /* attributes */                                                                               \
     X(GetEnumAttributeKindForName, unsigned, (const char *name, size_t length))                    \

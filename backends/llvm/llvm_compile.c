@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llvm_compile.h"
 
+#include "llvm_lanes.h"
 #include "llvm_spaces.h"
 
 #include <stdlib.h>
@@ -467,6 +468,8 @@ enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_c
         functions_hide(&c, keep);
         s = module_verify(&c, c.module, "the linked module");
     }
+    if (s == STATUS_OK && machine->lanes)
+        s = llvm_lanes_prepare(api, c.context, c.module, c.machine, keep, err);
     if (s == STATUS_OK)
         s = module_optimise(&c);
     if (s == STATUS_OK && machine->gpu)

@@ -16,7 +16,8 @@ struct llvm_machine_choice {
     /* Divisions and roots of floats are calls of one copy each, where code in each place would be
      * much to compile: the same bits. */
     bool calls_arithmetic;
-    bool gpu;                                /* several kinds of memory (llvm_spaces.h) */
+    bool gpu;   /* several kinds of memory (llvm_spaces.h) */
+    bool lanes; /* what is kept are loops whose turns go abreast (llvm_lanes.h) */
     unsigned private_space, call_convention; /* what text of shaders does not say */
     struct { /* attributes that the functions to keep get; key NULL: none */
         const char *key;

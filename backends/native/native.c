@@ -205,6 +205,14 @@ size_t mutants_reached(const unsigned char **marks)
     return reached_count;
 }
 
+static const char *abreast_problem(const struct backend *b, uint32_t features, uint32_t lights)
+{
+    enum code_path fastest;
+    (void)native_code_paths(b, &fastest);
+    return fastest != CODE_LLVM ? "the model abreast is made by code path llvm alone"
+                                : native_llvm_abreast_problem(features, lights);
+}
+
 static void loaded_close(struct loaded *l)
 {
     if (l->library) {
@@ -422,5 +430,6 @@ const struct backend_api native_api = {
     .keeps_host_memory = true,
     .enumerate = enumerate,
     .open = open,
+    .abreast_problem = abreast_problem,
     NATIVE_FUNCTIONS,
 };

@@ -54,10 +54,11 @@ static void object_make(void *ctx, size_t i, unsigned thread)
 {
     struct making *m = (struct making *)ctx + i;
     const struct llvm_unit *u = m->unit;
-    const struct llvm_machine_choice host = llvm_host_machine(m->api);
+    struct llvm_machine_choice host = llvm_host_machine(m->api);
     struct kept_resources none = {0};
     char key[33], path[4096];
     (void)thread;
+    host.lanes = u->lanes;
     m->object = u->made;
     if (u->made.data)
         return;
@@ -111,18 +112,61 @@ enum status native_llvm_program(const struct llvm_unit *units, size_t count,
     return s;
 }
 
+/* Rays and lanes are optimised apart: what simplifies lanes would undo the vectors of rays. */
+static enum status abreast_build(const struct program_request *request, struct llvm_program **out,
+                                 struct build_info *info, struct error *err)
+{
+    static const char *const lanes_keep[] = {"k_slots_start", "k_slots_shade", NULL};
+    const char *keep[ENTRY_COUNT + 1];
+    struct kernel_parts rays = {0}, lanes = {0};
+    enum status s = kernel_parts_find(ABREAST_X86_64, request, &rays, err);
+    if (s == STATUS_OK)
+        s = kernel_parts_find(LANES_X86_64, request, &lanes, err);
+    const struct llvm_unit units[] = {
+        {.parts = rays.at, .count = rays.count, .keep = keep},
+        {.parts = lanes.at, .count = lanes.count, .keep = lanes_keep, .lanes = true}};
+    kernel_entries_of(request, keep);
+    snprintf(info->options, sizeof info->options, "bitcode, %s, default<O3>, paths abreast",
+             math_mode_name(request->mode));
+    if (s == STATUS_OK)
+        s = native_llvm_program(units, 2, out, info, err);
+    kernel_parts_free(&rays);
+    kernel_parts_free(&lanes);
+    return s;
+}
+
+const char *native_llvm_abreast_problem(uint32_t features, uint32_t lights)
+{
+    const char *problem = kernel_module_problem(LANES_X86_64);
+    if (problem)
+        return problem;
+#if defined(__x86_64__)
+    if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")))
+        return "the model abreast is for processors with AVX-512 (F, VL, DQ, BW)";
+#endif
+    return features & ~K_FEATURES_ABREAST || lights > K_LIGHTS_ABREAST
+               ? "the model abreast is for scenes of triangles with the materials diffuse, mirror, "
+                 "conductor and principled, at most 8 triangles that emit and a constant "
+                 "environment"
+               : NULL;
+}
+
 enum status native_llvm_build(const struct program_request *request, struct llvm_program **out,
                               struct build_info *info, struct error *err)
 {
     static const char *const shade_keep[] = {"k_shade", NULL};
     const char *keep[ENTRY_COUNT + 1];
     struct kernel_parts parts = {0};
+    if (request->abreast && request->part == PART_RENDER)
+        return abreast_build(request, out, info, err);
     struct program_request shared = *request; /* one kernel for all scenes with shaders */
     if (request->features & K_FEATURES_OF_TEXT)
         shared.features = K_FEATURE_ALL;
     enum status s = kernel_parts_find(KERNEL_X86_64, &shared, &parts, err);
-    struct llvm_unit units[UNITS_MAX] = {{parts.at, KERNEL_PARTS_PLAIN, keep, {0}},
-                                         {parts.at + 1, parts.count - 1, shade_keep, {0}}};
+    struct llvm_unit units[UNITS_MAX] = {
+        {.parts = parts.at, .count = KERNEL_PARTS_PLAIN, .keep = keep},
+        {.parts = parts.at + 1, .count = parts.count - 1, .keep = shade_keep}};
     if (request->shaders) /* else it is made now */
         (void)kernel_module_find(KERNEL_X86_64_CODE, request, &units[0].made.data,
                                  &units[0].made.size, NULL);

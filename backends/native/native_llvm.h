@@ -14,6 +14,7 @@ struct llvm_unit {
     const struct llvm_part *parts;
     size_t count;
     const char *const *keep; /* names, ends with NULL */
+    bool lanes;              /* they are loops whose turns go abreast */
     struct llvm_object made; /* the object file, if it is there already; else its data is NULL */
 };
 /* The units compiled for this processor now, each unless the cache holds it, at the same time, and
@@ -22,6 +23,9 @@ struct llvm_unit {
 enum status native_llvm_program(const struct llvm_unit *units, size_t count,
                                 struct llvm_program **out, struct build_info *info,
                                 struct error *err);
+/* NULL, or why paths cannot go abreast here (MODEL_ABREAST) in a scene with these K_FEATURE_* and so
+ * many lights. */
+const char *native_llvm_abreast_problem(uint32_t features, uint32_t lights);
 /* One part of the kernel and the scene's shaders, compiled by LLVM now unless the cache holds them,
  * linked in memory. Fails as kernel_module_find and llvm_compile do. */
 enum status native_llvm_build(const struct program_request *request, struct llvm_program **out,

@@ -27,6 +27,6 @@ enum status shade_llvm_build(const struct shade *s, const struct shade_program *
                                  {"the shader", p->source.data, p->source.len}};
     enum status st = kernel_module_find(lanes() == 16 ? KERNEL_SHADERS_16 : KERNEL_SHADERS_8,
                                         &request, &parts[0].data, &parts[0].size, err);
-    const struct llvm_unit unit = {parts, 2, keep, {0}};
+    const struct llvm_unit unit = {.parts = parts, .count = 2, .keep = keep};
     return st == STATUS_OK ? native_llvm_program(&unit, 1, out, info, err) : st;
 }

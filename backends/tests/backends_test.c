@@ -97,7 +97,7 @@ static void stages_give_the_megakernels_bits(void **state)
     for (size_t m = 0; m < sizeof memory / sizeof *memory; m++) {
         assert_int_equal(setenv("ISOPHOTE_DEVICE_MEMORY", memory[m], 1), 0);
         d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
-        for (int model = MODEL_SEPARATE; model < MODEL_COUNT; model++) {
+        for (int model = MODEL_SEPARATE; model <= MODEL_WAVEFRONT; model++) {
             struct error err = {0};
             struct build_info info;
             job.set.build.model = (enum exec_model)model;
@@ -115,6 +115,57 @@ static void stages_give_the_megakernels_bits(void **state)
     scene_free(s);
 }
 
+/* Groups that are smaller than the batch of a thread, that the tile cuts off, and that are large;
+ * samples of a pixel in several launches. */
+static void lanes_give_the_megakernels_bits(void **state)
+{
+    (void)state;
+    static const struct launch_settings settings[] = {
+        {.batch = 0},
+        {.work_group = {7, 3}, .batch = 2},
+        {.work_group = {32, 32}, .tile = {16, 5}, .tile_order = 2},
+        {.work_group = {1, 1}, .threads = 2}};
+    struct scene *s = scene_from_library("cornell");
+    for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
+        struct render_job job = job_make((enum math_mode)mode);
+        struct device *d = device_ready("native", s, BVH_AUTO, (enum math_mode)mode);
+        char whole[33] = "", hex[33];
+        struct error err = {0};
+        struct build_info info;
+        job.set.build.model = MODEL_ABREAST;
+        enum status st = device_build(d, &job.set.build, &info, &err);
+        if (st == STATUS_UNSUPPORTED) {
+            print_message("SKIP %s\n", err.msg);
+            device_close(d);
+            break;
+        }
+        must(st, &err);
+        assert_int_equal(info.model, MODEL_ABREAST);
+        if (mode == MODE_STRICT) {
+            job.set.build.model = MODEL_MEGAKERNEL;
+            must(device_build(d, &job.set.build, &info, &err), &err);
+            render_hash(d, s, &job, whole);
+            job.set.build.model = MODEL_ABREAST;
+            must(device_build(d, &job.set.build, &info, &err), &err);
+        }
+        for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+            job.set.launch = settings[k];
+            render_hash(d, s, &job, hex);
+            if (!whole[0]) /* what is rounded otherwise is so for all alike */
+                memcpy(whole, hex, sizeof whole);
+            assert_string_equal(hex, whole);
+        }
+        job.set.build.count_rays = true;
+        assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_UNSUPPORTED);
+        job.set.build.count_rays = false;
+        job.set.build.code = CODE_SOURCE;
+        assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_UNSUPPORTED);
+        assert_non_null(strstr(err.msg, "llvm"));
+        device_close(d);
+    }
+    scene_free(s);
+}
+
 static void models_are_told_apart(void **state)
 {
     (void)state;
@@ -123,6 +174,8 @@ static void models_are_told_apart(void **state)
     struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
     struct film f = film_make(s, &job);
     struct error err = {0};
+    job.set.build.model = MODEL_MEGAKERNEL;
+    must(device_build(d, &job.set.build, NULL, &err), &err);
     job.set.build.model = MODEL_WAVEFRONT;
     assert_int_equal(device_render(d, &job, &f, false, NULL, &err), STATUS_ARG);
     assert_non_null(strstr(err.msg, "megakernel"));
@@ -989,6 +1042,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strict_bits_do_not_depend_on_settings),
         cmocka_unit_test(stages_give_the_megakernels_bits),
+        cmocka_unit_test(lanes_give_the_megakernels_bits),
         cmocka_unit_test(models_are_told_apart),
         cmocka_unit_test(samples_add_up),
         cmocka_unit_test(films_in_parts_are_finished),

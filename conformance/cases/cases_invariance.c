@@ -215,10 +215,10 @@ static enum status invariance_bvh(struct run_context *c, struct error *err)
 }
 
 /* Models take programs of their own: two scenes, which between them have shaders, media, an
- * interface and a light sample of each kind. */
+ * interface and a light sample of each kind, and one whose paths may go abreast. */
 static enum status invariance_model(struct run_context *c, struct error *err)
 {
-    static const char *const on[] = {"medium", "shaded-closures"};
+    static const char *const on[] = {"medium", "shaded-closures", "cornell"};
     enum { ON = sizeof on / sizeof *on, MODELS = MODEL_COUNT - MODEL_MEGAKERNEL };
     size_t refused = 0;
     bool failed = false;

@@ -184,7 +184,8 @@ K_FN struct k_light_sample k_light_from_delta(const struct k_scene *sc, uint pla
 K_FN uint k_search_light(const struct k_scene *sc, float u)
 {
     uint at = 0, n = sc->launch->light_last + 1;
-    while (n > 1) {
+    K_STEPS(n > 1)
+    {
         uint half_n = n >> 1;
         at += sc->lights[at + half_n - 1].cdf > u ? 0u : half_n;
         n -= half_n;

@@ -35,17 +35,20 @@ struct k_numbers {
     float u0, u1, u2, u3;
 };
 
-/* All blocks of one sample. CPUs make eight blocks at once, in lanes; elsewhere a block is made
- * when it is asked for. */
+/* All blocks of one sample. CPUs make eight blocks at once, in lanes; elsewhere, and where lanes are
+ * paths (K_LANES), a block is made when it is asked for. */
+#if defined(K_CPU) && !defined(K_LANES)
+#define K_BLOCKS_AHEAD 1
+#endif
 struct k_stream {
     uint x, y, sample, seed0, seed1;
-#ifdef K_CPU
+#ifdef K_BLOCKS_AHEAD
     uint first; /* u holds blocks first .. first + 7 */
     float u[4][8] __attribute__((aligned(32)));
 #endif
 };
 
-#ifdef K_CPU
+#ifdef K_BLOCKS_AHEAD
 
 K_FN void k_stream_fill(struct k_stream *s, uint first)
 {

@@ -122,7 +122,7 @@ K_FN void k_trace_item(const struct k_scene *sc, K_GLOBAL uint *out)
     int at = 0;
 #define K_EXPORT __attribute__((visibility("default")))
 
-#if K_HAS_RENDER && !defined(K_STAGED)
+#if K_HAS_RENDER && !defined(K_STAGED) && !defined(K_ABREAST)
 /* All items of work-group `group` of size `size`. */
 K_EXPORT void k_render(const void *const *buffers, const struct k_launch *launch, long long *film,
                        const uint *group, const uint *size);
@@ -215,7 +215,7 @@ void k_passes(const void *const *buffers, const struct k_launch *launch, const u
 #define K_IN_GROUP (threadIdx.y * blockDim.x + threadIdx.x)
 #endif
 
-#if K_HAS_RENDER && !defined(K_STAGED)
+#if K_HAS_RENDER && !defined(K_STAGED) && !defined(K_ABREAST)
 K_KERNEL void k_render(
 #define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
 #include "buffers.def"

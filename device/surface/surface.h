@@ -55,7 +55,7 @@ K_FN int k_hit_mirrors(const struct k_scene *sc, const struct k_hit *hit)
 
 K_FN int k_hit_is_triangle(const struct k_scene *sc, const struct k_hit *hit)
 {
-    return k_hit_is_inside(hit) || hit->primitive < sc->launch->triangle_count;
+    return !K_HAS(ROUND) || k_hit_is_inside(hit) || hit->primitive < sc->launch->triangle_count;
 }
 
 /* A triangle that was met, as it stands in the world: moved, and turned over where its instance

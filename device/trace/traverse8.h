@@ -14,71 +14,134 @@
 #define K_BARYCENTRIC_BLOCKS 0
 #endif
 
-/* The ray spread over lanes. */
-struct k_ray8 {
-    k_f8 ox, oy, oz, ix, iy, iz; /* fast: o is the origin times the inverse direction */
+/* What blocks and nodes are tested against. */
+struct k_ray1 {
+    float ox, oy, oz, ix, iy, iz; /* fast: o is the origin times the inverse direction */
 #if K_FAST
-    k_f8 sox, soy, soz, six, siy, siz; /* these times K_SLACK */
+    float sox, soy, soz, six, siy, siz; /* these times K_SLACK */
 #endif
-    size_t nx, ny, nz, fx, fy, fz; /* word offsets in a node of the planes met first, last */
+    uint nx, ny, nz; /* word offsets in a node of the planes met first */
 #if K_BARYCENTRIC_BLOCKS
-    k_f8 px, py, pz, dx, dy, dz; /* origin, direction */
+    float px, py, pz, dx, dy, dz; /* origin, direction */
 #else
-    k_f8 okx, oky, okz, sx, sy, sz; /* origin in the triangle test's axis order; shear */
-    float dkx, dky, dkz;            /* direction in that order */
-    size_t ax, ay, az;              /* word offsets of the axes kx, ky, kz in a block */
+    float okx, oky, okz, sx, sy, sz; /* origin in the triangle test's axis order; shear */
+    float dkx, dky, dkz;             /* direction in that order */
+    uint ax, ay, az;                 /* word offsets of the axes kx, ky, kz in a block */
 #endif
 };
-K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
+K_FN struct k_ray1 k_ray1_make(const struct k_ray *r)
 {
-    struct k_ray8 e;
+    struct k_ray1 e;
 #if K_FAST
-    float px = r->o.x * r->inv.x, py = r->o.y * r->inv.y, pz = r->o.z * r->inv.z;
-    e.ox = f8_splat(px);
-    e.oy = f8_splat(py);
-    e.oz = f8_splat(pz);
-    e.sox = f8_splat(px * K_SLACK);
-    e.soy = f8_splat(py * K_SLACK);
-    e.soz = f8_splat(pz * K_SLACK);
-    e.six = f8_splat(r->inv.x * K_SLACK);
-    e.siy = f8_splat(r->inv.y * K_SLACK);
-    e.siz = f8_splat(r->inv.z * K_SLACK);
+    e.ox = r->o.x * r->inv.x;
+    e.oy = r->o.y * r->inv.y;
+    e.oz = r->o.z * r->inv.z;
+    e.sox = e.ox * K_SLACK;
+    e.soy = e.oy * K_SLACK;
+    e.soz = e.oz * K_SLACK;
+    e.six = r->inv.x * K_SLACK;
+    e.siy = r->inv.y * K_SLACK;
+    e.siz = r->inv.z * K_SLACK;
 #else
-    e.ox = f8_splat(r->o.x);
-    e.oy = f8_splat(r->o.y);
-    e.oz = f8_splat(r->o.z);
+    e.ox = r->o.x;
+    e.oy = r->o.y;
+    e.oz = r->o.z;
 #endif
-    e.ix = f8_splat(r->inv.x);
-    e.iy = f8_splat(r->inv.y);
-    e.iz = f8_splat(r->inv.z);
+    e.ix = r->inv.x;
+    e.iy = r->inv.y;
+    e.iz = r->inv.z;
     e.nx = r->inv.x < 0.0f ? 24 : 0;
     e.ny = r->inv.y < 0.0f ? 32 : 8;
     e.nz = r->inv.z < 0.0f ? 40 : 16;
+#if K_BARYCENTRIC_BLOCKS
+    e.px = r->o.x;
+    e.py = r->o.y;
+    e.pz = r->o.z;
+    e.dx = r->d.x;
+    e.dy = r->d.y;
+    e.dz = r->d.z;
+#else
+    e.okx = k_pick(r->o, r->kx);
+    e.oky = k_pick(r->o, r->ky);
+    e.okz = k_pick(r->o, r->kz);
+    e.sx = r->sx;
+    e.sy = r->sy;
+    e.sz = r->sz;
+    e.dkx = k_pick(r->d, r->kx);
+    e.dky = k_pick(r->d, r->ky);
+    e.dkz = k_pick(r->d, r->kz);
+    e.ax = 8 * (uint)r->kx;
+    e.ay = 8 * (uint)r->ky;
+    e.az = 8 * (uint)r->kz;
+#endif
+    return e;
+}
+
+/* The same spread over lanes. */
+struct k_ray8 {
+    k_f8 ox, oy, oz, ix, iy, iz;
+#if K_FAST
+    k_f8 sox, soy, soz, six, siy, siz;
+#endif
+    size_t nx, ny, nz, fx, fy, fz; /* f: of the planes met last */
+#if K_BARYCENTRIC_BLOCKS
+    k_f8 px, py, pz, dx, dy, dz;
+#else
+    k_f8 okx, oky, okz, sx, sy, sz;
+    float dkx, dky, dkz;
+    size_t ax, ay, az;
+#endif
+};
+K_FN struct k_ray8 k_ray8_of(const struct k_ray1 *r)
+{
+    struct k_ray8 e;
+    e.ox = f8_splat(r->ox);
+    e.oy = f8_splat(r->oy);
+    e.oz = f8_splat(r->oz);
+#if K_FAST
+    e.sox = f8_splat(r->sox);
+    e.soy = f8_splat(r->soy);
+    e.soz = f8_splat(r->soz);
+    e.six = f8_splat(r->six);
+    e.siy = f8_splat(r->siy);
+    e.siz = f8_splat(r->siz);
+#endif
+    e.ix = f8_splat(r->ix);
+    e.iy = f8_splat(r->iy);
+    e.iz = f8_splat(r->iz);
+    e.nx = r->nx;
+    e.ny = r->ny;
+    e.nz = r->nz;
     e.fx = 24 - e.nx;
     e.fy = 40 - e.ny;
     e.fz = 56 - e.nz;
 #if K_BARYCENTRIC_BLOCKS
-    e.px = f8_splat(r->o.x);
-    e.py = f8_splat(r->o.y);
-    e.pz = f8_splat(r->o.z);
-    e.dx = f8_splat(r->d.x);
-    e.dy = f8_splat(r->d.y);
-    e.dz = f8_splat(r->d.z);
+    e.px = f8_splat(r->px);
+    e.py = f8_splat(r->py);
+    e.pz = f8_splat(r->pz);
+    e.dx = f8_splat(r->dx);
+    e.dy = f8_splat(r->dy);
+    e.dz = f8_splat(r->dz);
 #else
-    e.okx = f8_splat(k_pick(r->o, r->kx));
-    e.oky = f8_splat(k_pick(r->o, r->ky));
-    e.okz = f8_splat(k_pick(r->o, r->kz));
+    e.okx = f8_splat(r->okx);
+    e.oky = f8_splat(r->oky);
+    e.okz = f8_splat(r->okz);
     e.sx = f8_splat(r->sx);
     e.sy = f8_splat(r->sy);
     e.sz = f8_splat(r->sz);
-    e.dkx = k_pick(r->d, r->kx);
-    e.dky = k_pick(r->d, r->ky);
-    e.dkz = k_pick(r->d, r->kz);
-    e.ax = 8 * (size_t)r->kx;
-    e.ay = 8 * (size_t)r->ky;
-    e.az = 8 * (size_t)r->kz;
+    e.dkx = r->dkx;
+    e.dky = r->dky;
+    e.dkz = r->dkz;
+    e.ax = r->ax;
+    e.ay = r->ay;
+    e.az = r->az;
 #endif
     return e;
+}
+K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
+{
+    const struct k_ray1 one = k_ray1_make(r);
+    return k_ray8_of(&one);
 }
 
 /* Bits of the children that k_slab would say yes to; where the ray enters them. Which of a box's

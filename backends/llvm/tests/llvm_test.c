@@ -406,11 +406,12 @@ static void only_known_processors_are_named(void **state)
 /* The bitcode that clang 15 wrote, of every kind, in the strict mode. */
 static void modules_parsed(const struct llvm_api *a)
 {
-    static const enum kernel_format formats[] = {KERNEL_X86_64, KERNEL_NVPTX, KERNEL_AMDGCN,
-                                                 KERNEL_SHADERS_8, KERNEL_SHADERS_16};
+    static const enum kernel_format formats[] = {
+        KERNEL_X86_64,     KERNEL_NVPTX,   KERNEL_AMDGCN, KERNEL_SHADERS_8,
+        KERNEL_SHADERS_16, ABREAST_X86_64, LANES_X86_64};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        const bool shaders = formats[i] >= KERNEL_SHADERS_8;
-        for (int part = 0; part < (shaders ? 1 : PART_COUNT); part++) {
+        const bool parts = formats[i] <= KERNEL_AMDGCN && formats[i] != ABREAST_X86_64;
+        for (int part = 0; part < (parts ? PART_COUNT : 1); part++) {
             struct program_request request = program_request_make(MODE_STRICT);
             struct error err = {0};
             char *message = NULL;
@@ -438,6 +439,100 @@ static void kernel_modules_are_read_by_both(void **state)
 {
     (void)state;
     with_each(modules_parsed);
+}
+
+/* Does a function's text have the root of sixteen numbers at once? */
+static bool is_wide(const char *module, const char *name)
+{
+    char head[64];
+    snprintf(head, sizeof head, "@%s(", name);
+    const char *at = module;
+    while ((at = strstr(at, "define ")) != NULL) {
+        const char *line = strchr(at, '\n'), *end = strstr(at, "\n}"), *named = strstr(at, head);
+        assert_non_null(line);
+        assert_non_null(end);
+        if (named && named < line) {
+            const char *root = strstr(line, "@llvm.sqrt.v16f32(");
+            return root && root < end;
+        }
+        at = end;
+    }
+    return false;
+}
+
+/* Stages of paths become code of sixteen lanes, whatever such a scene may have. */
+static void lanes_made(const struct llvm_api *a)
+{
+    static const struct {
+        enum math_mode mode;
+        uint32_t features;
+    } of[] = {{MODE_STRICT, K_FEATURES_ABREAST}, {MODE_FAST, 0}};
+    static const char *const keep[] = {"k_slots_start", "k_slots_shade", NULL};
+    char folder[] = "/tmp/lanes.XXXXXX", path[128];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(setenv("ISOPHOTE_LLVM_DUMP", folder, 1), 0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct program_request request = program_request_make(of[i].mode);
+        struct kernel_parts parts = {0};
+        struct llvm_machine_choice machine = llvm_host_machine(a);
+        struct arena arena = {0};
+        struct error err = {0};
+        char *object = NULL, *module;
+        size_t size;
+        request.features = of[i].features;
+        if (kernel_parts_find(LANES_X86_64, &request, &parts, &err) != STATUS_OK) {
+            print_message("SKIP %s\n", err.msg);
+            break;
+        }
+        machine.lanes = true;
+        machine.cpu = "skylake-avx512";
+        machine.features = "";
+        if (llvm_compile(a, &machine, parts.at, parts.count, keep, &object, &size, &err) !=
+            STATUS_OK)
+            fail_msg("LLVM %u: %s", a->version, err.msg);
+        snprintf(path, sizeof path, "%s/skylake-avx512-k_slots_start-2-optimised.ll", folder);
+        assert_int_equal(file_read(&arena, path, (size_t)1 << 26, &module, &size, &err), STATUS_OK);
+        assert_true(is_wide(module, keep[0]));
+        assert_true(is_wide(module, keep[1]));
+        free(object);
+        arena_free(&arena);
+        kernel_parts_free(&parts);
+    }
+    assert_int_equal(unsetenv("ISOPHOTE_LLVM_DUMP"), 0);
+}
+static void stages_become_lanes(void **state)
+{
+    (void)state;
+    with_each(lanes_made);
+}
+
+/* Turns abreast would share what a turn keeps in an array. */
+static void slot_refused(const struct llvm_api *a)
+{
+    static const char text[] = "define i32 @loop(ptr %to, i64 %n, i32 %x) {\n"
+                               "  %own = alloca [4 x i32]\n"
+                               "  store [4 x i32] [i32 1, i32 2, i32 3, i32 4], ptr %own\n"
+                               "  %at = getelementptr i32, ptr %own, i64 %n\n"
+                               "  store i32 %x, ptr %at\n"
+                               "  %p = getelementptr i32, ptr %own, i64 2\n"
+                               "  %y = load i32, ptr %p\n"
+                               "  ret i32 %y\n"
+                               "}\n";
+    const struct llvm_part part = {"a loop", text, sizeof text - 1};
+    static const char *const keep[] = {"loop", NULL};
+    struct llvm_machine_choice machine = llvm_host_machine(a);
+    struct error err = {0};
+    char *object = NULL;
+    size_t size;
+    machine.lanes = true;
+    assert_int_equal(llvm_compile(a, &machine, &part, 1, keep, &object, &size, &err), STATUS_BUILD);
+    assert_non_null(strstr(err.msg, "loop keeps memory of its own"));
+    free(object);
+}
+static void a_turn_with_memory_is_refused(void **state)
+{
+    (void)state;
+    with_each(slot_refused);
 }
 
 /* Fields of 32 bits that an object's code has for places outside itself: what the linker puts there
@@ -513,6 +608,8 @@ int main(void)
         cmocka_unit_test(only_known_processors_are_named),
         cmocka_unit_test(data_may_lie_far_from_code),
         cmocka_unit_test(kernel_modules_are_read_by_both),
+        cmocka_unit_test(stages_become_lanes),
+        cmocka_unit_test(a_turn_with_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

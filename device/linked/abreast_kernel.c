@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The film's kernel with paths abreast, as bitcode for processors: a thread carries a batch of
+ * paths from vertex to vertex. Rays are traced here; all else is lanes_library.c's. */
+// clang-format off
+#define K_ABREAST
+#include "path/kernel.c"
+#include "path/slots.h"
+#include "trace/flights.h"
+// clang-format on
+
+/* From so many triangles on the tree is no longer in the nearest caches, and rays wait for it. */
+#define K_FLIGHTS_FROM 4096u
+
+/* Are rays better in flight together than one by one? */
+K_FN int k_flies(const struct k_scene *sc)
+{
+    return sc->launch->bvh == 8 && sc->launch->triangle_count >= K_FLIGHTS_FROM;
+}
+
+K_NOINLINE void k_slots_closest(const struct k_scene *sc, struct k_slots *s, uint count)
+{
+    if (k_flies(sc)) {
+        const struct k_rays rays = {s->o.x, s->o.y, s->o.z,  s->d.x, s->d.y,
+                                    s->d.z, 0,      s->live, count};
+        const struct k_answers a = {s->primitive, s->t, s->b1, s->b2, s->corners};
+        k_fly(sc, &rays, &a, 0);
+        return;
+    }
+    for (uint i = 0; i < count; i++) {
+        if (!s->live[i])
+            continue;
+        struct k_hit hit;
+        k_closest(sc, k_slots_get(&s->o, i), k_slots_get(&s->d, i), K_INF, &hit);
+        s->primitive[i] = hit.primitive;
+        s->t[i] = hit.t;
+        s->b1[i] = hit.b1;
+        s->b2[i] = hit.b2;
+        s->corners[i] = hit.corners;
+    }
+}
+
+/* Shadow rays, and what light samples that reach add. */
+K_NOINLINE void k_slots_shadow(const struct k_scene *sc, struct k_slots *s, uint count)
+{
+    if (k_flies(sc)) {
+        uint met[K_SLOTS];
+        const struct k_rays rays = {s->from.x, s->from.y,   s->from.z, s->wi.x, s->wi.y,
+                                    s->wi.z,   s->distance, s->shadow, count};
+        const struct k_answers a = {met, 0, 0, 0, 0};
+        k_fly(sc, &rays, &a, 1);
+        for (uint i = 0; i < count; i++)
+            if (s->shadow[i] && met[i] == K_NONE)
+                k_slots_put(&s->L, i, v3_add(k_slots_get(&s->L, i), k_slots_get(&s->part, i)));
+        return;
+    }
+    for (uint i = 0; i < count; i++) {
+        if (!s->shadow[i])
+            continue;
+        struct k_shadow_ray ray;
+        ray.ok = 1;
+        ray.from = k_slots_get(&s->from, i);
+        ray.wi = k_slots_get(&s->wi, i);
+        ray.part = k_slots_get(&s->part, i);
+        ray.distance = s->distance[i];
+        struct k_vec3 L = k_slots_get(&s->L, i);
+        k_stage_shadow(sc, &L, &ray, (K_GLOBAL struct k_vertex *)0);
+        k_slots_put(&s->L, i, L);
+    }
+}
+
+/* A work-group's samples, those of a pixel in turn: where it stands in the tile, and the next. */
+struct k_samples {
+    uint left, top, width, height; /* as much of the group as the tile has */
+    uint x, y, n;
+};
+
+K_FN K_GLOBAL K_LONG *k_film_pixel(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x, uint y)
+{
+    return film + 4 * ((size_t)y * sc->launch->width + x);
+}
+
+/* Samples take free slots, as many as there are of both; the slots are then in s->begin. How many
+ * that are. */
+K_FN uint k_samples_take(const struct k_scene *sc, struct k_samples *g, struct k_slots *s,
+                         const uint *unused, uint count)
+{
+    K_GLOBAL const struct k_launch *L = sc->launch;
+    uint taken = 0;
+    while (taken < count && g->y < g->height) {
+        const uint i = unused[count - 1 - taken];
+        s->begin[taken++] = i;
+        s->x[i] = L->tile_x + g->left + g->x;
+        s->y[i] = K_ROW(L, L->tile_y + g->top + g->y);
+        s->sample[i] = L->sample_begin + g->n;
+        if (++g->n < L->sample_count)
+            continue;
+        g->n = 0;
+        if (++g->x < g->width)
+            continue;
+        g->x = 0;
+        g->y++;
+    }
+    return taken;
+}
+
+/* The paths of the slots s->begin[0 .. count) begin. */
+K_FN void k_samples_start(const struct k_scene *sc, struct k_slots *s, uint count)
+{
+    uint at = count;
+    while (at % K_SLOT_LANES) {
+        const uint spare = K_SLOTS + at % K_SLOT_LANES;
+        s->begin[at++] = spare;
+        s->x[spare] = s->y[spare] = s->sample[spare] = 0;
+    }
+    k_slots_start(sc, s, at);
+}
+
+/* Paths that were under way and have ended go to the film. How many slots are
+ * unused then. */
+K_FN uint k_slots_film(const struct k_scene *sc, const struct k_slots *s, const uint *before,
+                       uint *unused, uint count, K_GLOBAL K_LONG *film)
+{
+    for (uint i = 0; i < K_SLOTS; i++) {
+        if (!before[i] || s->live[i])
+            continue;
+        unused[count++] = i;
+        struct k_stream stream;
+        struct k_sums sums = {0, 0, 0, 0};
+        stream.x = s->x[i];
+        stream.y = s->y[i];
+        stream.sample = s->sample[i];
+        k_sums_add(sc->launch, &sums, k_path_result(sc, &stream, k_slots_get(&s->L, i)));
+        K_GLOBAL K_LONG *to = k_film_pixel(sc, film, s->x[i], s->y[i]);
+        to[0] += sums.r;
+        to[1] += sums.g;
+        to[2] += sums.b;
+        to[3] += sums.count;
+    }
+    return count;
+}
+
+K_EXPORT void k_render(const void *const *buffers, const struct k_launch *launch, long long *film,
+                       const uint *group, const uint *size);
+void k_render(const void *const *buffers, const struct k_launch *launch, long long *film,
+              const uint *group, const uint *size)
+{
+    K_SCENE_FROM_BUFFERS
+#define SCENE_BUFFER(name, type, text) sc.name = (const type *)buffers[at++];
+#include "buffers.def"
+#undef SCENE_BUFFER
+    sc.launch = launch;
+    K_HEAR_NOTHING(sc);
+    struct k_slots s;
+    struct k_samples g = {group[0] * size[0], group[1] * size[1], 0, 0, 0, 0, 0};
+    if (g.left >= launch->tile_w || g.top >= launch->tile_h)
+        return;
+    g.width = launch->tile_w - g.left < size[0] ? launch->tile_w - g.left : size[0];
+    g.height = launch->tile_h - g.top < size[1] ? launch->tile_h - g.top : size[1];
+    const struct k_sums none = {0, 0, 0, 0};
+    for (uint y = 0; y < g.height; y++)
+        for (uint x = 0; x < g.width; x++)
+            k_sums_store(launch, none, 0,
+                         k_film_pixel(&sc, film, launch->tile_x + g.left + x,
+                                      K_ROW(launch, launch->tile_y + g.top + y)));
+    uint unused[K_SLOTS], before[K_SLOTS], count = K_SLOTS;
+    for (uint i = 0; i < K_SLOTS; i++) {
+        unused[i] = i;
+        s.live[i] = 0;
+    }
+    for (;;) {
+        const uint taken = k_samples_take(&sc, &g, &s, unused, count);
+        count -= taken;
+        if (count == K_SLOTS)
+            return;
+        k_samples_start(&sc, &s, taken);
+        for (uint i = 0; i < K_SLOTS; i++) {
+            before[i] = s.live[i];
+            s.shadow[i] = 0;
+        }
+        k_slots_closest(&sc, &s, K_SLOTS);
+        k_slots_shade(&sc, &s, K_SLOTS);
+        k_slots_shadow(&sc, &s, K_SLOTS);
+        count = k_slots_film(&sc, &s, before, unused, count, film);
+    }
+}
