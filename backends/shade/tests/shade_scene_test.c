@@ -522,10 +522,10 @@ static void what_cannot_run_is_named(void **state)
 {
     (void)state;
     struct error err = {0};
-    struct scene *s =
-        wall("{\"type\": \"shader\", \"source\": \"surface talk() {\\n setmessage(\\\"m\\\", "
-             "u); Ci = emission(); }\"}",
-             "{\"type\": \"diffuse\"}");
+    struct scene *s = wall(
+        "{\"type\": \"shader\", \"source\": \"surface talk() {\\n setmessage(u < 0.5 ? \\\"m\\\" "
+        ": \\\"n\\\", u); Ci = emission(); }\"}",
+        "{\"type\": \"diffuse\"}");
     struct device *d = NULL;
     must(device_open("native", &d, &err), &err);
     assert_int_equal(device_load(d, s, BVH_AUTO, NULL, &err), STATUS_UNSUPPORTED);
