@@ -64,6 +64,7 @@ struct k_launch {
      * pixels between the picture's and the batch behind them, the paths' next vertex, and whether
      * stages go by queues. */
     k_word batch_slots, batch_behind, round, queues;
+    k_word occlusion_rays; /* the most of a material: a stage of their own; 0: there is none */
 };
 /* A batch's memory, in words: counts, and for each slot its own and a place in three queues. */
 #define K_BATCH_KINDS  64u
@@ -129,6 +130,8 @@ struct k_material {
     k_word emission_texture; /* 0: none; else its index + 1 */
     k_word shader;           /* 1 + the group that it runs (K_FEATURE_SHADERS); 0: none */
     k_word shader_args;      /* its argument area: a word of `shading` */
+    k_word occlusion_rays;   /* that its occlusion() asks of every point; 0: none, or not alike */
+    float occlusion_distance;
     float surface_area;      /* of all primitives with the material */
     /* of lists that have layers (section 28) */
     k_word layered, thin;

@@ -39,6 +39,7 @@ enum kernel_entry {
     ENTRY_START,
     ENTRY_FLY,
     ENTRY_SORT,
+    ENTRY_OCCLUDE,
     ENTRY_SHADE,
     ENTRY_SHADOW,
     ENTRY_FILM,

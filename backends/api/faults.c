@@ -25,6 +25,7 @@ const struct kernel_entry_info kernel_entries[ENTRY_COUNT] = {
     [ENTRY_START] = {"k_start_all", PART_RENDER, .staged = true},
     [ENTRY_FLY] = {"k_fly_all", PART_RENDER, .staged = true},
     [ENTRY_SORT] = {"k_sort_all", PART_RENDER, .staged = true},
+    [ENTRY_OCCLUDE] = {"k_occlude_all", PART_RENDER, .staged = true},
     [ENTRY_SHADE] = {"k_shade_all", PART_RENDER, .staged = true},
     [ENTRY_SHADOW] = {"k_shadow_all", PART_RENDER, .staged = true},
     [ENTRY_FILM] = {"k_film_all", PART_RENDER, .staged = true},

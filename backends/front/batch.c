@@ -43,7 +43,7 @@ enum status batch_launch(const struct device *d, const struct k_launch *piece,
     TRY(d->api->launch(d->backend, ENTRY_START, &l, grid, work_group, err));
     for (l.round = 1; l.round <= l.max_depth; l.round++)
         for (enum kernel_entry stage = ENTRY_FLY; stage <= ENTRY_SHADOW; stage++)
-            if (stage != ENTRY_SORT || l.queues)
+            if ((stage != ENTRY_SORT || l.queues) && (stage != ENTRY_OCCLUDE || l.occlusion_rays))
                 TRY(d->api->launch(d->backend, stage, &l, grid, work_group, err));
     return d->api->launch(d->backend, ENTRY_FILM, &l, grid, work_group, err);
 }

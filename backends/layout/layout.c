@@ -177,6 +177,10 @@ enum status layout_shaders(struct layout *l, const struct scene *s, bool bake, s
     for (size_t i = 0; i < s->material_count; i++) {
         materials[i].shader = x->materials[i].group;
         materials[i].shader_args = x->materials[i].args;
+        materials[i].occlusion_rays = x->materials[i].occlusion_rays;
+        materials[i].occlusion_distance = x->materials[i].occlusion_distance;
+        if (l->launch.occlusion_rays < x->materials[i].occlusion_rays)
+            l->launch.occlusion_rays = x->materials[i].occlusion_rays;
         if (s->materials[i].shading)
             materials[i].surface_area = s->materials[i].shading->surface_area;
     }

@@ -57,6 +57,28 @@ static enum status area_place(struct maker *m, const struct shading *shading,
     return STATUS_OK;
 }
 
+static double number_of(const struct maker *m, const struct asl_emitted_number *n, uint32_t args)
+{
+    if (!n->is_arg)
+        return (double)n->value;
+    const uint32_t word = m->words.words[args + n->arg];
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return n->is_int ? (double)(int32_t)word : (double)value;
+}
+
+/* What the material's occlusion() asks of every point; its parameters stand in the words. */
+static void occlusion_find(const struct maker *m, const struct asl_emitted_occlusion *o,
+                           struct shade_scene_material *to)
+{
+    if (!o->asked)
+        return;
+    const double rays = number_of(m, &o->samples, to->args);
+    to->occlusion_distance = (float)number_of(m, &o->maxdist, to->args);
+    if (to->occlusion_distance > 0)
+        to->occlusion_rays = rays < 1 ? 1 : rays > ASL_OCCLUSION_RAYS ? ASL_OCCLUSION_RAYS : (uint32_t)rays;
+}
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 /* What the kernel calls for a group: globals in, lobes out. */
@@ -316,6 +338,8 @@ static enum status material_make(struct maker *m, uint32_t material)
                         &emitted);
     if (st == STATUS_OK)
         st = area_place(m, shading, code, &emitted, &to->args);
+    if (st == STATUS_OK)
+        occlusion_find(m, &emitted.occlusion, to);
     for (size_t i = 0; st == STATUS_OK && i < emitted.component_count; i++)
         m->out->features |= closure_features(emitted.components[i]);
     if (st == STATUS_OK && plain.failed)

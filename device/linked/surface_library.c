@@ -110,7 +110,7 @@ AL float al_occlusion(const struct al_surface *s, const float *in, int samples)
 }
 AL float al_occlusion_here(const struct al_surface *s, const float *in, int samples)
 {
-    return k_ask_occlusion(s->g, s->g->P, s->g->N, in[7], samples);
+    return k_ask_occlusion(s->g, s->g->P, s->g->N, in[7], samples); /* modules have no stages */
 }
 AL uint al_traced(const struct al_surface *s, uint word) { return s->traced.word[word]; }
 

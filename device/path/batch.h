@@ -47,6 +47,7 @@ struct k_batch {
 #define K_PATH_PART     36u
 #define K_PATH_DISTANCE 39u
 #define K_PATH_SHARE    40u
+#define K_PATH_BLOCKED  40u /* until its vertex is shaded: K_NONE, or rays of its occlusion */
 #define K_PATH_AT       41u /* its media */
 
 /* Of K_PATH_STATE. */
@@ -221,6 +222,13 @@ K_FN void k_batch_fly_one(const struct k_scene *sc, const struct k_batch *b, uin
         k_closest(sc, o, d, K_INF, &hit);
     }
     k_put_hit(b, i, &hit);
+#if K_MAY_HAVE(RAYS)
+    if (K_HAS(RAYS)) {
+        const int asked = sc->launch->occlusion_rays && !inside && hit.primitive != K_NONE &&
+                          sc->materials[k_hit_material(sc, &hit)].occlusion_rays;
+        k_put(b, i, K_PATH_BLOCKED, asked ? 0u : K_NONE);
+    }
+#endif
     if (sc->launch->queues)
         (void)K_COUNT_UP(b->counts, K_COUNT_OF(k, k_batch_kind(sc, &hit, inside)));
 }
@@ -271,6 +279,69 @@ K_FN void k_put_shadow(const struct k_batch *b, uint i, const struct k_shadow_ra
     }
 }
 
+#if K_MAY_HAVE(RAYS)
+/* Rays that an item traces of one path: GPUs spread them over items, which count what they meet in
+ * the path's word; processors make the surface once. The word is the shadow ray's, which is still
+ * to come. */
+#ifdef K_CPU
+#define K_RAYS_APART(L) 1u
+#else
+#define K_RAYS_APART(L) ((L)->occlusion_rays)
+#endif
+
+/* Rays `ray`, ray + apart ... of the occlusion that the shader of the surface met will ask. */
+K_FN void k_batch_occlude_path(const struct k_scene *sc, const struct k_batch *b, uint i, uint ray,
+                               uint apart)
+{
+    const struct k_stream stream = k_batch_stream(sc, i);
+    struct k_walk w = k_get_walk(b, i, sc->launch->round);
+    struct k_interaction x;
+    struct k_leg leg;
+    x.hit = k_get_hit(b, i);
+    x.inside = 0;
+    x.wo = v3_neg(w.d);
+    K_GLOBAL const struct k_material *m = sc->materials + k_hit_material(sc, &x.hit);
+    if (ray >= m->occlusion_rays)
+        return;
+    if (K_HAS(MEDIA)) {
+        leg.o = k_get3(b, i, K_PATH_LEG);
+        leg.t = k_get1(b, i, K_PATH_LEG + 3u);
+    }
+    k_stage_arrive(sc, &w, &leg, &x);
+    k_stage_face(sc, &x, (K_GLOBAL struct k_vertex *)0);
+    const struct k_vec3 P = v3_add(x.s.P, v3_load(sc->launch->frame_origin)), n = x.s.Ns;
+    if (!k_is_direction(n) || !k_finite(v3_dot(P, P)))
+        return;
+    const struct k_vec3 side = v3_dot(n, x.s.Ng) < 0.0f ? v3_neg(x.s.Ng) : x.s.Ng;
+    const struct k_vec3 o = v3_madd(x.s.P, side, k_offset_length(x.s.P, x.s.extent));
+    for (; ray < m->occlusion_rays; ray += apart)
+        if (k_occlusion_ray(sc, &stream, w.k, ray, o, side, v3_normalize(n), m->occlusion_distance))
+            (void)K_COUNT_UP(b->words, K_PATH_BLOCKED * b->slots + i);
+}
+
+/* The rays of all shaders' ambient occlusion, together. */
+K_FN void k_batch_occlude(const struct k_scene *sc, const struct k_batch *b)
+{
+    K_GLOBAL const struct k_launch *L = sc->launch;
+    const int queues = L->queues != 0u;
+    const uint apart = K_RAYS_APART(L);
+    const uint n = apart * (queues ? b->counts[K_COUNT_LIVE(L->round)] : b->used);
+    for (uint at = b->item; at < n; at += b->items) {
+        const uint i = queues ? b->sorted[at / apart] : at / apart;
+        const uint state = k_get(b, i, K_PATH_STATE);
+        if ((state & (K_STATE_LIVE | K_STATE_INSIDE)) == K_STATE_LIVE &&
+            k_get(b, i, K_PATH_HIT) != K_NONE)
+            k_batch_occlude_path(sc, b, i, at % apart, apart);
+    }
+}
+#else
+K_FN void k_batch_occlude(const struct k_scene *sc, const struct k_batch *b)
+{
+    (void)sc;
+    (void)b;
+}
+#endif
+
 /* All that a vertex does but its rays. */
 K_FN uint k_batch_shade_path(const struct k_scene *sc, const struct k_batch *b, uint i, uint state)
 {
@@ -284,6 +355,9 @@ K_FN uint k_batch_shade_path(const struct k_scene *sc, const struct k_batch *b, 
     x.hit = k_get_hit(b, i);
     x.inside = K_HAS(MEDIA) && state & K_STATE_INSIDE;
     x.wo = v3_neg(w.d);
+#if K_MAY_HAVE(RAYS)
+    x.blocked = k_get(b, i, K_PATH_BLOCKED);
+#endif
     ray.ok = 0;
 #ifdef K_CPU
     stream.first = 0x80000000u; /* no numbers yet */

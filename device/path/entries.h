@@ -310,6 +310,9 @@ K_KERNEL void k_passes(
 #define K_STAGE         k_sort_all
 #define K_STAGE_RUNS(b) k_batch_sort(&sc, &(b))
 #include "path/stage.def"
+#define K_STAGE         k_occlude_all
+#define K_STAGE_RUNS(b) k_batch_occlude(&sc, &(b))
+#include "path/stage.def"
 #define K_STAGE         k_shade_all
 #define K_STAGE_RUNS(b) k_batch_shade(&sc, &(b))
 #include "path/stage.def"

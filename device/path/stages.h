@@ -33,6 +33,9 @@ struct k_interaction {
     int behind, facing; /* <Ng, wo> < 0, > 0, of the stored Ng */
     uint turn;          /* the sign bit where normals were turned */
     int shaded;         /* by ASL */
+#if K_MAY_HAVE(RAYS)
+    uint blocked; /* rays of its ambient occlusion; K_NONE: nobody asked before */
+#endif
 };
 
 K_FN void k_store3(K_GLOBAL float *to, struct k_vec3 v)
@@ -80,6 +83,9 @@ K_FN int k_stage_fly(const struct k_scene *sc, const struct k_stream *stream, st
     w->k++;
     x->inside = 0;
     x->wo = v3_neg(w->d);
+#if K_MAY_HAVE(RAYS)
+    x->blocked = K_NONE;
+#endif
     struct k_hit hit;
     struct k_leg leg;
     if (K_HAS(MEDIA))
@@ -188,6 +194,9 @@ K_FN int k_shade_interaction(const struct k_scene *sc, struct k_stream *stream, 
                              K_GLOBAL struct k_vertex *rec)
 {
     struct k_arrival from = k_arrival_make(sc, stream, w->d, w->k, x->hit.t, w->length, w->raytype);
+#if K_MAY_HAVE(RAYS)
+    from.blocked = x->blocked;
+#endif
     scatter->listed = 1;
     scatter->inside = 0;
     k_lobes_start(&scatter->list, x->s.Ns, x->s.Ng, x->wo);

@@ -38,6 +38,14 @@ K_FN int k_blocked(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d, f
     return k_surface_along(sc, o, d, t_max, &hit, &s);
 }
 
+K_FN int k_is_direction(struct k_vec3 d)
+{
+    const float l = v3_dot(d, d);
+    return (l > 0.0f) & k_finite(l);
+}
+/* That occlusion() asks with. */
+K_FN uint k_ray_count(int samples) { return (uint)(samples < 1 ? 1 : samples > 256 ? 256 : samples); }
+
 /* Is ray i of vertex k's occlusion blocked? From o, about n; rays that do not leave to the side of
  * `side` are. */
 K_FN int k_occlusion_ray(const struct k_scene *sc, const struct k_stream *stream, uint k, uint i,

@@ -17,6 +17,7 @@ struct k_arrival {
     float t, w; /* w: the footprint of later vertices */
 #if K_MAY_HAVE(RAYS)
     const struct k_stream *stream;
+    uint blocked; /* of struct k_interaction */
 #endif
 };
 struct k_globals {
@@ -31,7 +32,7 @@ struct k_globals {
     const struct k_stream *stream;
     struct k_vec3 at;
     float extent;
-    uint k;
+    uint k, blocked;
 #endif
 };
 
@@ -142,6 +143,7 @@ K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_ar
     g.at = s->P;
     g.extent = s->extent;
     g.k = from->k;
+    g.blocked = from->blocked;
 #endif
     return g;
 }
@@ -252,11 +254,6 @@ K_FN struct k_vec3 k_ray_start(const struct k_globals *g, struct k_vec3 p, struc
         return v3_madd(g->at, side, k_offset_length(g->at, g->extent));
     return v3_sub(p, v3_load(g->scene->launch->frame_origin));
 }
-K_FN int k_is_direction(struct k_vec3 d)
-{
-    const float l = v3_dot(d, d);
-    return (l > 0.0f) & k_finite(l);
-}
 
 K_CALL uint k_ask_ray(const struct k_globals *g, struct k_vec3 p, struct k_vec3 dir, float mindist,
                       float maxdist, struct k_traced *out)
@@ -295,11 +292,20 @@ K_CALL float k_ask_occlusion(const struct k_globals *g, struct k_vec3 p, struct 
     const struct k_vec3 n = v3_normalize(normal);
     const struct k_vec3 Ng = v3_dot(n, g->Ng) < 0.0f ? v3_neg(g->Ng) : g->Ng;
     const struct k_vec3 side = k_is_here(g, p) ? Ng : n, o = k_ray_start(g, p, side);
-    const uint count = (uint)(samples < 1 ? 1 : samples > 256 ? 256 : samples);
+    const uint count = k_ray_count(samples);
     uint blocked = 0;
     for (uint i = 0; i < count; i++)
         blocked += (uint)k_occlusion_ray(g->scene, g->stream, g->k, i, o, side, n, maxdist);
     return (float)blocked / (float)count;
+}
+
+/* The same of the point's own P and N, where a stage of its own may have asked before. */
+K_FN float k_known_occlusion(const struct k_globals *g, struct k_vec3 p, struct k_vec3 normal,
+                             float maxdist, int samples)
+{
+    if (g->blocked != K_NONE)
+        return (float)g->blocked / (float)k_ray_count(samples);
+    return k_ask_occlusion(g, p, normal, maxdist, samples);
 }
 #endif
 

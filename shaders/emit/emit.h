@@ -164,6 +164,8 @@ bool emit_is_ray(const struct ir_inst *i);
 /* The value that the pair of that name has; false: it is not given. */
 bool emit_ray_option(const struct emit *e, const struct ir_inst *i, const char *name,
                      ir_value *out);
+/* Does a stage of its own ask it, where the kernel has one (asl_emitted.occlusion)? */
+bool emit_is_known_occlusion(struct emit *e, const struct ir_inst *i);
 /* The words of struct k_traced (device/surface/shade.h) that getmessage() reads: n 0 for none. */
 struct emit_traced {
     const char *name;

@@ -68,12 +68,46 @@ static const char *triple(struct emit *e, const struct ir_inst *i, uint32_t a)
                      emit_part(e, i, a, 2, 0));
 }
 
+/* Is it known before a point runs? */
+static bool option_is_known(const struct emit *e, const struct ir_inst *i, const char *name,
+                            float otherwise, struct asl_emitted_number *out)
+{
+    ir_value v;
+    *out = (struct asl_emitted_number){.value = otherwise};
+    if (!emit_ray_option(e, i, name, &v))
+        return true;
+    const struct ir_inst *d = e->defs[v];
+    out->is_int = e->layer->types[v] == IR_I;
+    out->is_arg = d && d->op == IR_ARG;
+    if (out->is_arg)
+        out->arg = d->u.number;
+    else if (d && d->op == IR_CONST)
+        out->value = out->is_int ? (float)d->u.k.i : d->u.k.f;
+    return d && (d->op == IR_ARG || d->op == IR_CONST);
+}
+
+static bool same_number(const struct asl_emitted_number *a, const struct asl_emitted_number *b)
+{
+    return a->is_arg == b->is_arg && a->arg == b->arg && memcmp(&a->value, &b->value, 4) == 0;
+}
+
+bool emit_is_known_occlusion(struct emit *e, const struct ir_inst *i)
+{
+    struct asl_emitted_occlusion *kept = &e->out->occlusion, x = {.asked = true};
+    if (i->u.call->fixed || !option_is_known(e, i, "maxdist", 1e30F, &x.maxdist) ||
+        !option_is_known(e, i, "samples", 16, &x.samples))
+        return false;
+    if (!kept->asked)
+        *kept = x;
+    return same_number(&kept->maxdist, &x.maxdist) && same_number(&kept->samples, &x.samples);
+}
+
 static void occlusion(struct emit *e, const struct ir_inst *i)
 {
-    const bool here = i->u.call->fixed == 0;
+    const bool here = i->u.call->fixed == 0, known = emit_is_known_occlusion(e, i);
     ir_value samples;
     const char *count = emit_ray_option(e, i, "samples", &samples) ? emit_int(e, samples) : "16";
-    emit_set(e, i->result, "k_ask_occlusion(s->g, %s, %s, %s, %s)",
+    emit_set(e, i->result, "k_%s_occlusion(s->g, %s, %s, %s, %s)", known ? "known" : "ask",
              here ? "s->g->P" : triple(e, i, 0), here ? "s->g->N" : triple(e, i, 1),
              number(e, i, "maxdist", "1e30f"), count);
     for (uint32_t k = 1; k < i->result_count; k++)

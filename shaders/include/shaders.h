@@ -569,6 +569,16 @@ struct asl_emitted {
     const char *const *components;
     size_t component_count;
     bool traces; /* rays: the kernel needs K_FEATURE_RAYS */
+    /* What occlusion() without a point asks, where it is known before a point runs: constants, or
+     * slots of the argument area. The first of them: others are asked in place. */
+    struct asl_emitted_occlusion {
+        bool asked;
+        struct asl_emitted_number {
+            bool is_arg, is_int;
+            uint32_t arg;
+            float value;
+        } maxdist, samples;
+    } occlusion;
 };
 
 /* Appends C in the dialect of device/portable.h: a function for each layer, a_shade for
