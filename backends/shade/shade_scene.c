@@ -76,7 +76,9 @@ static void occlusion_find(const struct maker *m, const struct asl_emitted_occlu
     const double rays = number_of(m, &o->samples, to->args);
     to->occlusion_distance = (float)number_of(m, &o->maxdist, to->args);
     if (to->occlusion_distance > 0)
-        to->occlusion_rays = rays < 1 ? 1 : rays > ASL_OCCLUSION_RAYS ? ASL_OCCLUSION_RAYS : (uint32_t)rays;
+        to->occlusion_rays = rays < 1                    ? 1
+                             : rays > ASL_OCCLUSION_RAYS ? ASL_OCCLUSION_RAYS
+                                                         : (uint32_t)rays;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
