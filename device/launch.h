@@ -132,7 +132,7 @@ struct k_material {
     k_word shader_args;      /* its argument area: a word of `shading` */
     k_word occlusion_rays;   /* that its occlusion() asks of every point; 0: none, or not alike */
     float occlusion_distance;
-    float surface_area;      /* of all primitives with the material */
+    float surface_area; /* of all primitives with the material */
     /* of lists that have layers (section 28) */
     k_word layered, thin;
     float specular_color[3];

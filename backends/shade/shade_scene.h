@@ -16,7 +16,7 @@ struct shade_scene {
     uint32_t *words;
     size_t word_count, own_words; /* own_words: less what the host replied */
     struct shade_scene_material {
-        uint32_t group, args; /* group: 1 + its number, 0: no shader; args: a word */
+        uint32_t group, args;    /* group: 1 + its number, 0: no shader; args: a word */
         uint32_t occlusion_rays; /* that a stage of its own may trace before the shader runs */
         float occlusion_distance;
         char *name;           /* NULL: no shader */

@@ -16,7 +16,8 @@
 struct al_surface {
     K_GLOBAL const uint *words, *args;
     const struct k_globals *g;
-    uint turns, failed; /* failed: what k_shade returns */
+    K_GLOBAL uint *messages; /* of g, until the hit is none (al_ask) */
+    uint turns, failed;      /* failed: what k_shade returns */
     struct k_traced traced;
     struct k_drives drives;
     /* the walk of Ci: what waits, the weight of what is met, principled's pairs */

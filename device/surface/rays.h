@@ -44,7 +44,10 @@ K_FN int k_is_direction(struct k_vec3 d)
     return (l > 0.0f) & k_finite(l);
 }
 /* That occlusion() asks with. */
-K_FN uint k_ray_count(int samples) { return (uint)(samples < 1 ? 1 : samples > 256 ? 256 : samples); }
+K_FN uint k_ray_count(int samples)
+{
+    return (uint)(samples < 1 ? 1 : samples > 256 ? 256 : samples);
+}
 
 /* Is ray i of vertex k's occlusion blocked? From o, about n; rays that do not leave to the side of
  * `side` are. */

@@ -309,6 +309,24 @@ K_FN float k_known_occlusion(const struct k_globals *g, struct k_vec3 p, struct 
 }
 #endif
 
+/* Where in the scene's words the host's reply to a question stands, 0 for none: `count` words that
+ * table `table` would keep. Word 1 is how many slots there are, a power of two or 0, and word 2
+ * where they begin. A slot is where an entry begins, or 0: the table, the question's words, whether
+ * the host has something to say of it, the reply. */
+K_CALL uint k_reply(K_GLOBAL const uint *words, uint table, uint count, const uint *said)
+{
+    const uint slots = words[1], first = words[2], mark = k_mark(count, said);
+    for (uint i = 0; i < slots; i++) {
+        const uint at = words[first + ((mark + i) & (slots - 1u))];
+        uint same = at != 0u && words[at] == table;
+        for (uint k = 0; same && k < count; k++)
+            same = words[at + 1u + k] == said[k];
+        if (same || at == 0u)
+            return same ? at + 2u + count : 0u;
+    }
+    return 0u;
+}
+
 /* ---- driven inputs -------------------------------------------------------------------------- */
 
 /* A driven value: what is not finite counts as 0. */

@@ -637,6 +637,6 @@ bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)
         return true;
     if (i->op != IR_CALL)
         return userdata(l, i);
-    return ray(l, i) || image(l, i) || image_facts(l, i) || spectrum(l, i) || space(l, i) ||
-           matrix_between(l, i) || heard(l, i);
+    return ray(l, i) || image(l, i) || image_facts(l, i) || spectrum(l, i) || stays(l, i) ||
+           matrix_between(l, i) || ll_message(l, i) || heard(l, i);
 }

@@ -180,10 +180,6 @@ const struct emit_message *emit_message_of(const struct emit *e, const struct ir
 
 bool emit_message(struct emit *e, const struct ir_inst *i)
 {
-    if (i->u.call->callee == BI_GETMESSAGE && i->u.call->arg_count == 3) { /* of traced rays */
-        emit_set(e, i->result, "A_I(0)");
-        return true;
-    }
     const struct emit_message *m = emit_message_of(e, i);
     if (m)
         (emit_message_sets(m) ? message_set : message_get)(e, m);
