@@ -136,7 +136,14 @@ enum status mutant_look(size_t k, bool *compiles, bool same[MODE_COUNT], struct 
         if (mode != MODE_STRICT && !same[MODE_STRICT])
             break; /* it is alive whatever they say */
         st = native_code_hash(was, (enum math_mode)mode, plain, &said);
-        if (st == STATUS_BUILD) /* no mutant's fault */
+        if (st == STATUS_BUILD &&
+            was != t.text) { /* no mutant's fault: the function needs the rest */
+            was = t.text;
+            now = edit_apply(&a, t.text, e);
+            st = now ? native_code_hash(was, (enum math_mode)mode, plain, &said)
+                     : error_msg(&said, STATUS_MEMORY, "out of memory for a mutant");
+        }
+        if (st == STATUS_BUILD)
             st = said.code = STATUS_INTERNAL;
         if (st == STATUS_OK)
             st = native_code_hash(now, (enum math_mode)mode, edited, &said);
