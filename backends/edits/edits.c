@@ -162,6 +162,13 @@ static bool is_one_of(const struct mutation *m, size_t i, const char *const *lis
     return false;
 }
 
+/* Does the name before this bracket belong to a type? "struct A_N(axis) {" is no function. */
+static bool names_type(const struct mutation *m, size_t bracket)
+{
+    return bracket >= 2 && (is(m, bracket - 2, "struct") || is(m, bracket - 2, "union") ||
+                            is(m, bracket - 2, "enum"));
+}
+
 /* Partners of brackets, and what stands in functions: in braces that follow a ')' at the top. */
 static bool pair(struct mutation *m)
 {
@@ -173,7 +180,7 @@ static bool pair(struct mutation *m)
     for (size_t i = 0; i < m->count; i++) {
         if (is(m, i, "(") || is(m, i, "[") || is(m, i, "{")) {
             if (!function && depth == 0 && is(m, i, "{") && i && is(m, i - 1, ")") &&
-                m->tokens[i - 1].partner) {
+                m->tokens[i - 1].partner && !names_type(m, m->tokens[i - 1].partner)) {
                 function = depth + 1;
                 name = m->tokens[i - 1].partner;
             }

@@ -36,6 +36,38 @@ static size_t edits_of(const char *text)
     return n;
 }
 
+/* What a function is, of texts whose answer is plain; and what is left where only one matters. */
+static void test_bodies(void **state)
+{
+    (void)state;
+    static const char text[] = "struct A(axis) { int x; };\nint A(f)(int y) { return y + 1; }\n"
+                               "static struct A(axis) A(g)(int z) { return h(z - 2); }\n";
+    struct arena a = {0};
+    struct body *bodies;
+    struct edit *edits;
+    size_t count, n;
+    assert_int_equal(bodies_list(&a, text, &bodies, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_memory_equal(text + bodies[0].at, "{ return y + 1; }", bodies[0].length);
+    assert_memory_equal(text + bodies[1].at, "{ return h(z - 2); }", bodies[1].length);
+    assert_int_equal(edits_list(&a, text, &edits, &n, NULL), STATUS_OK);
+    size_t minus = n;
+    for (size_t i = 0; i < n; i++)
+        minus = text[edits[i].offset] == '-' ? i : minus;
+    assert_true(minus < n);
+    assert_string_equal(edit_alone(&a, text, bodies, count, &edits[minus], true),
+                        "struct A(axis) { int x; };\nint A(f)(int y) ;\n"
+                        "static struct A(axis) A(g)(int z) { return h(z + 2); }\n");
+    assert_string_equal(edit_alone(&a, text, bodies, count, &edits[minus], false),
+                        "struct A(axis) { int x; };\nint A(f)(int y) ;\n"
+                        "static struct A(axis) A(g)(int z) { return h(z - 2); }\n");
+    const char *marked = text_marked(&a, text, bodies, count);
+    assert_non_null(strstr(marked, "struct A(axis) { int x; }"));
+    assert_non_null(strstr(marked, "int A(f)(int y) {isophote_reached[0]=1; return y + 1; }"));
+    assert_non_null(strstr(marked, "A(g)(int z) {isophote_reached[1]=1; return h(z - 2); }"));
+    arena_free(&a);
+}
+
 static void test_each_rule(void **state)
 {
     (void)state;
@@ -215,11 +247,10 @@ static void test_all_entries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_entries),
-                                       cmocka_unit_test(test_each_rule),
-                                       cmocka_unit_test(test_what_is_left_alone),
-                                       cmocka_unit_test(test_places),
-                                       cmocka_unit_test(test_names),
-                                       cmocka_unit_test(test_fates)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_entries), cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_each_rule),   cmocka_unit_test(test_what_is_left_alone),
+        cmocka_unit_test(test_places),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_fates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
