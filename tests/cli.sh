@@ -1331,9 +1331,9 @@ long_work()
         print "x = y; }" }' >lengthy.asl
     awk 'BEGIN { for (i = 1; i < 1500000; i++) printf "v %d %d %d\nf %d %d %d\n", i, i % 7, i % 3, i, (i > 1 ? i - 1 : 1), (i > 3 ? i - 3 : 1) }' >large.obj
     echo "$head, \"materials\": {\"m\": {\"type\": \"diffuse\"}}, \"objects\": [{\"type\": \"terrain\", \"cells\": 2048, \"material\": \"m\"}]}" >terrain.json
-    printf 'PF\n8192 4096\n-1.0\n' >large.pfm
-    truncate -s 402653200 large.pfm
-    echo "$head, \"textures\": {\"t\": {\"file\": \"large.pfm\"}}, \"materials\": {\"m\": {\"type\": \"diffuse\", \"reflectance\": \"t\"}},
+    printf 'BM\066\000\000\006\000\000\000\000\066\000\000\000\050\000\000\000\000\040\000\000\000\020\000\000\001\000\030\000\000\000\000\000\000\000\000\006\023\013\000\000\023\013\000\000\000\000\000\000\000\000\000\000' >large.bmp # its header, of 8192 x 4096 pixels
+    truncate -s 100663350 large.bmp
+    echo "$head, \"textures\": {\"t\": {\"file\": \"large.bmp\"}}, \"materials\": {\"m\": {\"type\": \"diffuse\", \"reflectance\": \"t\"}},
         \"objects\": [{\"type\": \"sphere\", \"center\": [0, 0, 0], \"radius\": 1, \"material\": \"m\"}]}" >textured.json
     echo '{}' >a.jsonl
     for engine in native reference $opencl; do

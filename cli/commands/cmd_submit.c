@@ -106,19 +106,17 @@ static enum status list_set(struct submit_command *c, const struct json *selecti
 {
     const char *list = string_at(selection, "list"), *hash = string_at(selection, "hash");
     const struct conform_options o = {.list = list};
-    const struct conform_case *cases;
+    const struct conform_case *cases = NULL;
     size_t n = 0;
     char hex[33];
     struct text t = {0};
-    struct hash *h = hash_open();
     /* scenes at random alone are of no list */
     const bool none = list && strcmp(list, "random") == 0;
     enum status st = none ? STATUS_OK : conform_select(&c->arena, &o, &cases, &n, err);
-    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        hash_add(h, cases[i].name, strlen(cases[i].name) + 1);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
         text_printf(&t, "%s\n", cases[i].name);
-    }
-    hash_close(h, hex);
+    if (st == STATUS_OK)
+        st = conform_list_hash(cases, NULL, n, hex, err);
     if (st == STATUS_OK && (!hash || strcmp(hash, hex) != 0))
         st = error_msg(err, STATUS_TYPE,
                        "the list '%.100s' is not what it was when the run judged it",

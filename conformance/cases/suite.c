@@ -322,6 +322,30 @@ static enum status rows_json(struct arena *a, struct json_writer *w, const char 
     return s;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum status conform_list_hash(const struct conform_case *cases, const bool *listed, size_t n,
+                              char hash[33], struct error *err)
+{
+    size_t count = 0;
+    const char **names = calloc(n + 1, sizeof *names);
+    if (!names)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a list of %zu cases", n);
+    for (size_t i = 0; i < n; i++)
+        if (!listed || listed[i])
+            names[count++] = cases[i].name;
+    qsort(names, count, sizeof *names, by_name);
+    struct hash *h = hash_open();
+    for (size_t i = 0; i < count; i++)
+        hash_add(h, names[i], strlen(names[i]) + 1);
+    hash_close(h, hash);
+    free(names);
+    return STATUS_OK;
+}
+
 enum status conform_selection(struct arena *a, const struct conform_options *o, const char **json,
                               struct error *err)
 {
@@ -332,13 +356,9 @@ enum status conform_selection(struct arena *a, const struct conform_options *o, 
     struct json_writer w = {0};
     TRY(list_open(a, o, &all, &all_count, &listed, err));
     TRY(conform_select(a, o, &chosen, &count, err));
-    struct hash *h = hash_open();
+    TRY(conform_list_hash(all, listed, all_count, hex, err));
     for (size_t i = 0; i < all_count; i++)
-        if (listed[i]) {
-            hash_add(h, all[i].name, strlen(all[i].name) + 1);
-            cases++;
-        }
-    hash_close(h, hex);
+        cases += listed[i];
     json_begin_object(&w);
     json_key_string(&w, "list", o->list ? o->list : o->random_scenes ? "random" : "core");
     json_key_string(&w, "hash", hex);

@@ -84,6 +84,10 @@ enum status conform_run_case(struct arena *a, const char *name, const char *scen
 struct conform_options;
 enum status conform_select(struct arena *a, const struct conform_options *o,
                            const struct conform_case **out, size_t *count, struct error *err);
+/* The hash of the names of these cases, whatever their order; listed: which count, NULL: all.
+ * Fails: MEMORY. */
+enum status conform_list_hash(const struct conform_case *cases, const bool *listed, size_t n,
+                              char hash[33], struct error *err);
 /* What was asked for, for a run's record: a JSON object with the list, the hash of its names, how
  * many cases it has, how many are selected, and the levels, filter, shard and scenes given. In the
  * arena. */

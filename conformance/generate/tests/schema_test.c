@@ -19,6 +19,7 @@ static const struct {
     const char *place, *why;
 } unsaid[] = {
     {"/film/crop", "a crop is the job's: invariance.film.crop"},
+    {"/render/ao_distance", "the pass ao alone reads it: image.passes"},
 };
 enum { UNSAID = sizeof unsaid / sizeof *unsaid };
 
