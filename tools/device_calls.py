@@ -2,7 +2,8 @@
 """Which functions of device/ run in which stage of a path: what tools/mutants holds a FAIL's blame against.
 
 A stage is its functions below, and all that they call but the functions of other stages. So a function that several
-stages call, as those of math/ are, belongs to each of them."""
+stages call, as those of math/ are, belongs to each of them. The texts that shaders are emitted as call what asl/,
+math/math.h and surface/closure.h have: that runs in the stage `shader`."""
 import pathlib
 import re
 
@@ -37,11 +38,16 @@ MATERIALS = ["k_probe_scatter", "k_probe_sample", "k_probe_eval"]  # of the grou
 PROBES = ["k_probe_item", "k_probe"]  # of every group
 
 
-def read_calls(folder=DEVICE):
-    """Names that each function and macro has in its text, of those that are functions or macros."""
+EMITTED = ("asl/", "surface/closure", "math/math.h")  # what emitted shaders call
+
+
+def read_calls(folder=DEVICE, only=None):
+    """Names that each function and macro has in its text, of those that are functions or macros; only: of paths that begin so."""
     calls = {}
     for path in sorted(folder.rglob("*")):
         if path.suffix not in (".h", ".c", ".def") or {"tests", "linked"} & set(path.parts):
+            continue
+        if only and not path.relative_to(folder).as_posix().startswith(only):
             continue
         text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", path.read_text(), flags=re.S)
         define = r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^)]*\))?((?:[^\n]*\\\n)*[^\n]*)"
@@ -77,6 +83,7 @@ def functions_of_stages(calls):
     helpers = set(STAGES["rng"])
     owned = {r for roots in STAGES.values() for r in roots} - helpers
     out = {s: reached(calls, roots, owned - set(roots)) for s, roots in STAGES.items()}
+    out["shader"] |= reached(calls, read_calls(only=EMITTED), owned)
     for group, roots in GROUPS.items():
         named = reached(calls, roots, set()) | set(PROBES)
         out[group] = out.get(group, set()) | named

@@ -183,6 +183,9 @@ static bool pair(struct mutation *m)
                 m->tokens[i - 1].partner && !names_type(m, m->tokens[i - 1].partner)) {
                 function = depth + 1;
                 name = m->tokens[i - 1].partner;
+                /* "A_N(fade)(AN t)": the name is what the macro is given */
+                if (name > 1 && is(m, name - 1, ")") && m->tokens[name - 1].partner)
+                    name = m->tokens[name - 1].partner + 2;
             }
             open[depth++] = (uint32_t)i;
         } else if ((is(m, i, ")") || is(m, i, "]") || is(m, i, "}")) && depth) {

@@ -55,6 +55,7 @@ static void test_bodies(void **state)
     for (size_t i = 0; i < n; i++)
         minus = text[edits[i].offset] == '-' ? i : minus;
     assert_true(minus < n);
+    assert_string_equal(edits[minus].function, "g");
     assert_string_equal(edit_alone(&a, text, bodies, count, &edits[minus], true),
                         "struct A(axis) { int x; };\nint A(f)(int y) ;\n"
                         "static struct A(axis) A(g)(int z) { return h(z + 2); }\n");
