@@ -1333,7 +1333,7 @@ long_work()
     echo "$head, \"materials\": {\"m\": {\"type\": \"diffuse\"}}, \"objects\": [{\"type\": \"terrain\", \"cells\": 2048, \"material\": \"m\"}]}" >terrain.json
     printf 'BM\066\000\000\006\000\000\000\000\066\000\000\000\050\000\000\000\000\040\000\000\000\020\000\000\001\000\030\000\000\000\000\000\000\000\000\006\023\013\000\000\023\013\000\000\000\000\000\000\000\000\000\000' >large.bmp # its header, of 8192 x 4096 pixels
     truncate -s 100663350 large.bmp
-    echo "$head, \"textures\": {\"t\": {\"file\": \"large.bmp\"}}, \"materials\": {\"m\": {\"type\": \"diffuse\", \"reflectance\": \"t\"}},
+    echo "$head, \"textures\": {\"t\": {\"file\": \"large.bmp\"}}, \"materials\": {\"m\": {\"type\": \"diffuse\", \"reflectance\": {\"texture\": \"t\"}}},
         \"objects\": [{\"type\": \"sphere\", \"center\": [0, 0, 0], \"radius\": 1, \"material\": \"m\"}]}" >textured.json
     echo '{}' >a.jsonl
     for engine in native reference $opencl; do
