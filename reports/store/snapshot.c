@@ -298,6 +298,39 @@ static enum status rows_agree(const struct loader *l, enum record_kind kind,
     return STATUS_OK;
 }
 
+/* A case's newest record, of n of it. One key asks one question: where a run before gave the other verdict by it, that is
+ * told as reruns that differ are, or whoever tries until it passes would be believed. */
+static enum status case_newest(const struct loader *l, const struct candidate *items, size_t n,
+                               struct candidate *out, struct error *err)
+{
+    *out = items[n - 1];
+    const struct case_record *newest = out->record;
+    const struct snapshot_run *runs = l->out->runs;
+    for (size_t i = n - 1; i-- > 0;) {
+        const struct case_record *c = items[i].record;
+        if (!newest->identity || text_order(c->identity, newest->identity) != 0 ||
+            c->verdict == newest->verdict ||
+            (c->verdict != VERDICT_PASS && c->verdict != VERDICT_FAIL) ||
+            (newest->verdict != VERDICT_PASS && newest->verdict != VERDICT_FAIL))
+            continue;
+        struct case_record *told = ARENA_NEW(l->a, struct case_record);
+        if (!told)
+            return no_memory(err);
+        *told = *newest;
+        told->rerun = rerun_name(RERUN_DIFFERED);
+        told->reason = arena_printf(
+            l->a, "%s in the run of %s, %s in the run of %s, by one key%s%s",
+            verdict_name(c->verdict), runs[items[i].run].record.started_utc,
+            verdict_name(newest->verdict), runs[out->run].record.started_utc,
+            newest->reason && newest->reason[0] ? ": " : "", newest->reason ? newest->reason : "");
+        if (!told->reason)
+            return no_memory(err);
+        out->record = told;
+        return STATUS_OK;
+    }
+    return STATUS_OK;
+}
+
 /* Drops rows of hidden columns and all but the newest of each key; the rest stands in sorted order.
  */
 static enum status rows_reduce(const struct loader *l, enum record_kind kind, struct rows *r,
@@ -314,9 +347,15 @@ static enum status rows_reduce(const struct loader *l, enum record_kind kind, st
         qsort(r->items, n, sizeof *r->items, row_kinds[kind].sort);
     TRY(rows_agree(l, kind, r->items, n, err));
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (i + 1 == n || row_kinds[kind].same(&r->items[i], &r->items[i + 1]) != 0)
-            r->items[kept++] = r->items[i];
+    for (size_t first = 0, i = 0; i < n; i++) {
+        if (i + 1 < n && row_kinds[kind].same(&r->items[i], &r->items[i + 1]) == 0)
+            continue;
+        struct candidate newest = r->items[i];
+        if (kind == RECORD_CASE)
+            TRY(case_newest(l, &r->items[first], i + 1 - first, &newest, err));
+        r->items[kept++] = newest;
+        first = i + 1;
+    }
     r->count = kept;
     if (kind == RECORD_BENCH && kept)
         qsort(r->items, kept, sizeof *r->items, order_sort);
@@ -405,14 +444,16 @@ static const struct json *parsed(struct arena *a, const char *text)
 /* A run of one of the stores on its way to its place. */
 struct placed_run {
     const struct run_record *record;
+    const char *when;
     size_t store, index;
 };
 
-/* Runs of several stores stand by their time. */
+/* Runs of several stores stand by their time, those of one as they were added: where a clock was set back, a run
+ * counts as begun with the one before it. */
 static int placed_order(const void *a, const void *b)
 {
     const struct placed_run *x = a, *y = b;
-    int c = text_order(x->record->started_utc, y->record->started_utc);
+    int c = text_order(x->when, y->when);
     c = c ? c : (x->store > y->store) - (x->store < y->store);
     return c ? c : (x->index > y->index) - (x->index < y->index);
 }
@@ -445,10 +486,13 @@ static enum status runs_load(struct loader *l, struct store *const *stores, size
         const struct run_record *records = data;
         if (!(r->at = ARENA_ARRAY(l->a, size_t, r->count)))
             return no_memory(err);
+        const char *latest = NULL;
         for (size_t i = 0; i < r->count; i++) {
+            if (text_order(records[i].started_utc, latest) > 0)
+                latest = records[i].started_utc;
             if (!(all = array_grow(l->a, all, total, &cap, sizeof *all)))
                 return no_memory(err);
-            all[total++] = (struct placed_run){&records[i], k, i};
+            all[total++] = (struct placed_run){&records[i], latest, k, i};
         }
     }
     if (count > 1 && total)

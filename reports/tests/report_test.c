@@ -654,6 +654,115 @@ static void one_program_judges_the_list(void **state)
     }
 }
 
+/* A case's verdict in a run of its own, by a key. */
+struct told {
+    enum verdict verdict;
+    const char *key, *when;
+};
+
+static struct store *store_told(struct arena *a, const char *name, const struct told *told,
+                                size_t count)
+{
+    static const char one[] = "{\"list\":\"core\",\"hash\":\"h\",\"cases\":1}";
+    struct error err = {0};
+    struct store *s;
+    (void)unlink(in_folder(a, name));
+    assert_int_equal(store_open(in_folder(a, name), false, &s, &err), STATUS_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct run_record run = {.kind = "conform", .started_utc = told[i].when, .selection = one};
+        const struct device_record d = {.id = "native", .name = "CPU", .driver = "1"};
+        const struct case_record c = {.name = "image.strict.a",
+                                      .device = d.id,
+                                      .verdict = told[i].verdict,
+                                      .reason = "so",
+                                      .listed = true,
+                                      .run_s = (double)i,
+                                      .identity = told[i].key};
+        assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+        assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+        assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+    }
+    return s;
+}
+
+/* Whoever runs again until it passes: the newest verdict stands, and an earlier one by its key is told. */
+static void one_key_has_one_verdict(void **state)
+{
+    (void)state;
+    static const char k[] = "0123456789abcdef0123456789abcdef",
+                      other[] = "ffffffffffffffff0123456789abcdef";
+    static const struct {
+        struct told told[3];
+        size_t count;
+        bool conformant;
+        const char *says;
+    } rows[] = {
+        {{{VERDICT_FAIL, k, "1"}, {VERDICT_PASS, k, "2"}},
+         2,
+         false,
+         "FAIL in the run of 1, PASS in the run of 2, by one key: so"},
+        {{{VERDICT_FAIL, k, "1"}, {VERDICT_PASS, other, "2"}},
+         2,
+         true,
+         NULL}, /* something was changed */
+        {{{VERDICT_FAIL, NULL, "1"}, {VERDICT_PASS, NULL, "2"}}, 2, true, NULL},
+        {{{VERDICT_ERROR, k, "1"}, {VERDICT_PASS, k, "2"}},
+         2,
+         true,
+         NULL}, /* it could not be judged */
+        {{{VERDICT_FAIL, k, "1"}, {VERDICT_ERROR, k, "2"}, {VERDICT_PASS, k, "3"}},
+         3,
+         false,
+         "FAIL in the run of 1, PASS in the run of 3, by one key: so"},
+        {{{VERDICT_FAIL, k, "1"}, {VERDICT_PASS, other, "2"}, {VERDICT_PASS, k, "3"}},
+         3,
+         false,
+         "FAIL in the run of 1, PASS in the run of 3, by one key: so"},
+        {{{VERDICT_PASS, k, "1"}, {VERDICT_FAIL, k, "2"}},
+         2,
+         false,
+         "PASS in the run of 1, FAIL in the run of 2, by one key: so"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena a = {0};
+        struct store *s = store_told(&a, "a.sqlite", rows[i].told, rows[i].count);
+        const char *html = written(&a, s, REPORT_HTML, "r.html");
+        if ((strstr(html, "<b>1 device is conformant</b>") != NULL) != rows[i].conformant ||
+            (rows[i].says ? !strstr(html, rows[i].says) || !strstr(html, ", flaky")
+                          : strstr(html, "by one key") != NULL))
+            fail_msg("row %zu: %.600s", i, strstr(html, "<div class=\"headline"));
+        store_close(s);
+        arena_free(&a);
+    }
+}
+
+/* A clock that was set back: of one store's runs the last stands, also beside another store. */
+static void clocks_set_back_change_nothing(void **state)
+{
+    (void)state;
+    static const struct told late[] = {{VERDICT_PASS, "a", "2026-01-03T00:00:00Z"},
+                                       {VERDICT_FAIL, "b", "2026-01-01T00:00:00Z"}},
+                             between[] = {{VERDICT_PASS, "c", "2026-01-02T00:00:00Z"}};
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *x = store_told(&a, "a.sqlite", late, 2),
+                 *y = store_told(&a, "b.sqlite", between, 1);
+    for (size_t count = 1; count <= 2; count++)
+        for (int turned = 0; turned < (int)count; turned++) {
+            struct store *stores[] = {turned ? y : x, turned ? x : y};
+            const char *path = in_folder(&a, "r.html");
+            char *html;
+            size_t size;
+            assert_int_equal(report_write(stores, count, REPORT_HTML, false, path, &err),
+                             STATUS_OK);
+            assert_int_equal(file_read(&a, path, 0, &html, &size, &err), STATUS_OK);
+            assert_non_null(strstr(html, "<b>1 device fails</b>"));
+        }
+    store_close(x);
+    store_close(y);
+    arena_free(&a);
+}
+
 /* What the first sentence claims, by what was judged. */
 static void conformant_is_said_of_a_whole_list(void **state)
 {
@@ -956,6 +1065,8 @@ int main(void)
         cmocka_unit_test(apis_of_one_device_are_paired),
         cmocka_unit_test(copies_of_a_run_agree),
         cmocka_unit_test(one_program_judges_the_list),
+        cmocka_unit_test(one_key_has_one_verdict),
+        cmocka_unit_test(clocks_set_back_change_nothing),
         cmocka_unit_test(conformant_is_said_of_a_whole_list),
         cmocka_unit_test(junit_is_sound),
         cmocka_unit_test(csv_is_even),
