@@ -569,6 +569,16 @@ case_missing_scene()
     run 2 render ./no-such.json -o out/a.exr
     says "no-such.json"
     run 2 render / -o out/a.exr
+    mkdir cornell folder
+    run 0 scenes describe cornell # a folder is no scene: it hides none of the library's
+    prints '^triangles +36$'
+    run 2 render folder -o out/a.exr
+    says "'folder' is neither a file nor a scene of the library"
+    run 2 render cornell/ -o out/a.exr
+    says 'cornell/: Is a directory'
+    cp "$here/../scenes/library/furnace.json" bunny-glass # a file does, as it always did
+    run 0 scenes describe bunny-glass
+    prints '^triangles +0$'
     nothing_in out
     for name in no-such-scene ./no-such.json; do # bad input, whatever the command
         run 2 bench $name --device native
@@ -1353,9 +1363,9 @@ long_work()
     echo "import large.obj -o out/a.json"
     echo "bench cornell --device native --width 512 --height 512 --spp 64 --repetitions 500 --budget 600"
     echo "sweep cornell --device native --axis tile=8x8,16x16,32x32 --width 512 --height 512 --spp 64 --repetitions 500 --budget 600"
-    echo "conform --device native --journal none"
-    echo "conform --device native --scenes 100000 --journal none"
-    [ -z "$opencl" ] || echo "conform --device $opencl --journal none"
+    echo "conform --device native --journal a.journal"
+    echo "conform --device native --scenes 100000 --journal a.journal"
+    [ -z "$opencl" ] || echo "conform --device $opencl --journal a.journal"
     echo "report --store locked.db -o out/a.html"
     echo "import a.jsonl --store locked.db"
 }
@@ -1391,7 +1401,7 @@ case_ends_what_it_started()
 {
     local signal words pid i all alive status
     local -a work=("render cornell --device native --checkpoint none -o out/a.exr" "bench cornell --device native --budget 1"
-        "conform --device native --journal none --filter ^image.strict.cornell"
+        "conform --device native --journal a.journal --filter ^image.strict.cornell"
         "sweep cornell --device native --axis tile=8x8,16x16 --budget 1"
         "shade ${BASH_SOURCE[0]%/*}/../shaders/library/marble.asl --engine native -o Cout out/a.png")
     mkdir tmp

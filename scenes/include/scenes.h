@@ -595,8 +595,8 @@ enum status scene_import(struct arena *a, const char *model, const char *scene,
 /* Paths of library/ *.json, and of real/ *.json with `with_real`, sorted by name. */
 enum status scene_library(struct arena *a, bool with_real, const char *const **paths, size_t *count,
                           struct error *err);
-/* A path that exists as it is, or the name of a library scene ("cornell"). MISSING lists the names.
- */
+/* The path of a file that is there, or the name of a library scene ("cornell"), beside a folder of
+ * that name too. MISSING lists the names. */
 enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err);
 /* The folder that "data:" stands for in scenes: $ISOPHOTE_DATA, else "data" in the cache. */
 enum status scene_data_dir(char *buf, size_t size, struct error *err);

@@ -5,7 +5,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 static int by_name(const void *a, const void *b)
 {
@@ -78,7 +78,9 @@ enum status scene_library(struct arena *a, bool with_real, const char *const **p
 
 enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err)
 {
-    if (access(name, F_OK) == 0 || strchr(name, '/') || path_ends(name, ".json")) {
+    struct stat st; /* a folder's name is no scene's: "cornell" stays the library's beside one */
+    const bool is_there = stat(name, &st) == 0 && !S_ISDIR(st.st_mode);
+    if (is_there || strchr(name, '/') || path_ends(name, ".json")) {
         *path =
             arena_strdup(a, name); /* absent files are the reader's error: it knows how to say it */
         return *path ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory");
