@@ -24,6 +24,12 @@ void case_divergence(struct run_context *c, const struct render_job *job,
     json_key_integer(&w, "flips", (int64_t)d->flips);
     json_key_integer(&w, "divergent", (int64_t)d->divergent);
     json_key_number(&w, "worst_error_over_bound", d->worst);
+    json_key(&w, "notices_samples");
+    json_begin_object(&w);
+    json_key_number(&w, "level", JUDGE_LEVEL);
+    json_key_number(&w, "off", d->notices_off);
+    json_key_number(&w, "share", d->notices_share);
+    json_end_object(&w);
     if (d->stage[0]) {
         json_key(&w, "first");
         json_begin_object(&w);
@@ -71,9 +77,11 @@ static enum status lockstep(struct run_context *c, const struct render_job *job,
     return case_pass(
         c,
         "%s%s%llu samples in step with the reference, %llu apart by rounding (%llu flipped "
-        "decisions), worst step %.2f of its bound",
+        "decisions), worst step %.2f of its bound; at level %g it notices what is off by %.2g %% "
+        "in %.3g %% of the samples",
         also, *also ? "; " : "", (unsigned long long)d.compared, (unsigned long long)d.benign,
-        (unsigned long long)d.flips, d.worst);
+        (unsigned long long)d.flips, d.worst, JUDGE_LEVEL, 100 * d.notices_off,
+        100 * d.notices_share);
 }
 
 static void film_pictures(struct run_context *c, const char *mode, const struct film *a,

@@ -317,6 +317,9 @@ struct divergence {
     uint64_t flips;     /* decisions that fell otherwise within the bound */
     uint64_t divergent; /* the search ends at 32 */
     double worst;       /* the largest error over bound among the benign and agreeing ones */
+    /* What none of this would have missed but once in 10^5 times: samples off by more than `off` of
+     * their value that rounding does not explain, where they are more than this share of all. */
+    double notices_off, notices_share;
     uint32_t x, y, sample,
         vertex; /* of the first divergent one; vertex 0: the film, after the path */
     char stage[16], field[32];

@@ -195,6 +195,17 @@ static enum status compare_sample(struct lockstep *l, struct error *err)
     return s;
 }
 
+/* n samples miss what is wrong in a share s of all with probability (1 - s)^n. Outside strict the
+ * film alone may be wrong in UNLIKE_SHARE of them, or in UNLIKE_LEAST. */
+static void notices(const struct render_job *job, struct divergence *d)
+{
+    const double n = (double)d->compared, missed = -expm1(log(JUDGE_LEVEL) / n);
+    const double forgiven = fmax(UNLIKE_SHARE, (UNLIKE_LEAST + 1) / n);
+    d->notices_off = AGREES;
+    d->notices_share =
+        job->set.build.mode == MODE_STRICT ? missed : fmin(fmax(missed, forgiven), 1);
+}
+
 enum status lockstep_search(struct device *d, const struct scene *s, const struct render_job *job,
                             uint64_t max_samples, struct divergence *out, struct error *err)
 {
@@ -229,6 +240,8 @@ enum status lockstep_search(struct device *d, const struct scene *s, const struc
         l.sample = l.first_sample;
         record(&l, l.first_pixel, &l.first_unlike);
     }
+    if (found.compared > 0)
+        notices(job, &found);
     steps_close(l.steps);
     reference_close(l.reference);
     film_free(&l.film);

@@ -53,6 +53,15 @@ static void in_step(const char *scene_text)
     if (found.divergent)
         fail_msg("%s", found.text);
     assert_true(found.stepped > 100);
+    /* (1 - share)^samples is the level */
+    assert_true(fabs(pow(1 - found.notices_share, (double)found.compared) / 1e-5 - 1) < 1e-6);
+    bed_free(&b);
+    b = bed_of(scene_text, MODE_DEVICE);
+    assert_int_equal(conform_lockstep(b.native, b.scene, &b.job, UINT64_MAX, &found, &err),
+                     STATUS_OK);
+    if (found.divergent)
+        fail_msg("in mode device: %s", found.text);
+    assert_true(found.notices_share >= 0.01 && found.notices_share <= 0.011);
     bed_free(&b);
 }
 
