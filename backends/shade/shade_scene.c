@@ -4,6 +4,7 @@
 #include "api/offers.h"
 #include "shade_words.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -394,6 +395,18 @@ static void put_dispatch_llvm(struct maker *m)
 
 /* ---- a scene -------------------------------------------------------------------------------- */
 
+enum { FOV_WORD = 3 }; /* k_attribute of device/surface/shade.h */
+
+/* In degrees, as the scene's file has it; 0 where a camera has none. */
+static uint32_t fov_word(const struct camera *c)
+{
+    const double half = c->type == CAMERA_PERSPECTIVE ? atan(c->tan_half_fov) : 0;
+    const float fov = (float)(2 * half * 180 / 3.14159265358979323846);
+    uint32_t word;
+    memcpy(&word, &fov, sizeof word);
+    return word;
+}
+
 static enum status make(struct maker *m)
 {
     const struct scene *s = m->scene;
@@ -406,8 +419,10 @@ static enum status make(struct maker *m)
         return no_memory(m->err);
     text_puts(t, kernel_source);
     text_puts(t, asl_device_source);
-    /* word 0: no image begins there; the next two: where the host's replies do */
-    st = shade_words_take(&m->words, 3, &unused, m->err);
+    /* word 0: no image begins there; the next two: where the host's replies do; camera:fov */
+    st = shade_words_take(&m->words, 4, &unused, m->err);
+    if (st == STATUS_OK)
+        m->words.words[FOV_WORD] = fov_word(&s->camera);
     for (size_t i = 0; i < s->material_count && st == STATUS_OK; i++)
         if (s->materials[i].shading)
             st = material_make(m, (uint32_t)i);

@@ -645,5 +645,6 @@ static const struct case_row plain_rows[] = {
     {"image.dense.5", "what else the format and shaders can say: scenes/dense/everything.json",
      image_dense},
     {"image.dense.6", "and the rest: scenes/dense/more.json", image_dense},
+    {"image.dense.7", "what getattribute() answers: scenes/dense/attributes.json", image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

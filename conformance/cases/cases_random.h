@@ -12,7 +12,7 @@ bool random_is_case(const char *name);
 /* The row of such a case, NULL for other names. */
 const struct case_row *random_row(const char *name);
 /* image.dense.N: every closure and pattern that random scenes are made of; the last one is
- * scenes/dense/everything.json. */
+ * scenes/dense. */
 enum status image_dense(struct run_context *c, struct error *err);
 /* image.relations.SCENE: a scene against its other selves. */
 enum status image_relations(struct run_context *c, struct error *err);

@@ -113,6 +113,7 @@ AL float al_occlusion_here(const struct al_surface *s, const float *in, int samp
 {
     return k_ask_occlusion(s->g, s->g->P, s->g->N, in[7], samples); /* modules have no stages */
 }
+AL uint al_attribute(const struct al_surface *s, uint word) { return k_attribute(s->g, word); }
 AL uint al_traced(const struct al_surface *s, uint word) { return s->traced.word[word]; }
 
 /* ---- driven inputs -------------------------------------------------------------------------- */

@@ -33,6 +33,9 @@ struct k_globals {
     struct k_vec3 at;
     float extent;
     uint k, blocked;
+    /* What getattribute() asks of the hit: its instance, from 1; the vertices' colour. */
+    uint instance, colored;
+    struct k_vec3 color;
 #endif
 };
 
@@ -144,6 +147,9 @@ K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_ar
     g.extent = s->extent;
     g.k = from->k;
     g.blocked = from->blocked;
+    g.instance = K_HAS(INSTANCES) ? hit->instance + 1u : 0u;
+    g.colored = K_HAS(RAYS) ? k_hit_has_colors(sc, hit) : 0u;
+    g.color = s->color;
 #endif
     return g;
 }
@@ -193,6 +199,56 @@ K_FN float k_global_word(const struct k_globals *g, int i)
     }
 }
 #undef K_WORD3
+
+/* ---- attributes ----------------------------------------------------------------------------- */
+
+#if K_MAY_HAVE(RAYS)
+/* Word i of what getattribute() may ask (shaders/emit/emit_attribute.c), numbers as their bits;
+ * word 3 of the scene's is camera:fov. */
+K_FN uint k_attribute(const struct k_globals *g, uint i)
+{
+    K_GLOBAL const struct k_launch *L = g->scene->launch;
+    const float aspect = (float)L->width / (float)L->height;
+    switch (i) {
+    case 0:
+        return g->k - 1u;
+    case 1:
+        return g->instance;
+    case 2:
+        return g->stream->y * L->width + g->stream->x;
+    case 3:
+        return L->width;
+    case 4:
+        return L->height;
+    case 5:
+        return L->camera_type;
+    case 6:
+        return g->scene->shading[3];
+    case 7:
+        return K_AS_UINT(-aspect);
+    case 8:
+        return K_AS_UINT(-1.0f);
+    case 9:
+        return K_AS_UINT(aspect);
+    case 10:
+        return K_AS_UINT(1.0f);
+    case 11:
+        return g->colored;
+    case 12:
+        return K_AS_UINT(g->color.x);
+    case 13:
+        return K_AS_UINT(g->color.y);
+    case 14:
+        return K_AS_UINT(g->color.z);
+    case 15:
+        return K_AS_UINT(g->u);
+    case 16:
+        return K_AS_UINT(g->v);
+    default:
+        return 0u;
+    }
+}
+#endif
 
 /* ---- messages ------------------------------------------------------------------------------- */
 

@@ -309,6 +309,15 @@ K_FN struct k_surface k_surface_make(const struct k_scene *sc, const struct k_hi
     return s;
 }
 
+/* Have its vertices colours? */
+K_FN uint k_hit_has_colors(const struct k_scene *sc, const struct k_hit *hit)
+{
+    if (!K_HAS(COLORS) || !k_hit_is_triangle(sc, hit))
+        return 0u;
+    const uint shift = k_hit_is_inside(hit) ? sc->instances[hit->instance].shift : 0u;
+    return k_triangle_flags(sc, hit->primitive - shift) >> 2 & 1u;
+}
+
 /* U and V of section 18: how P grows with u and v. Ng: as stored. */
 K_FN void k_triangle_axes(const struct k_scene *sc, const struct k_hit *hit, struct k_vec3 Ng,
                           struct k_vec3 *U, struct k_vec3 *V)

@@ -107,7 +107,9 @@ static struct arrival camera_arrival(const struct reference *r, const struct ref
     film_position(&r->filter, x, y, u, at);
     struct arrival from = {.ray = camera_ray(c, w, h, at, u + 2),
                            .raytype = CAMERA_RAY,
-                           .place = {job->seed, x, y, sample, 1}};
+                           .place = {job->seed, x, y, sample, 1},
+                           .width = w,
+                           .height = h};
     if (r->shaders->shaded) {
         from.dx = camera_ray(c, w, h, (const double[2]){at[0] + 1, at[1]}, u + 2);
         from.dy = camera_ray(c, w, h, (const double[2]){at[0], at[1] + 1}, u + 2);

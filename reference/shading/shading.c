@@ -14,6 +14,7 @@ struct shader_thread {
     struct asl_globals globals;    /* of the point being shaded */
     const struct hit *at;          /* it, normals turned */
     struct random_place place;     /* its random numbers */
+    uint32_t width, height;        /* of the picture */
     uint32_t material;             /* its */
     struct text *log;              /* gets what the shader prints; may be NULL */
     bool failed;                   /* a shader did not end: none runs any more */
@@ -43,16 +44,75 @@ static bool object_space(void *ctx, const char *space, float m[16])
     return true;
 }
 
+static bool vertex_color_found(const struct scene *s, const struct hit *at, struct asl_type type,
+                               union asl_slot *value);
+
 static bool geometry_data(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
 {
     const struct shader_thread *t = ctx;
     bool is_s = strcmp(name, "s") == 0;
+    if (strcmp(name, "Cd") == 0) {
+        if (!vertex_color_found(t->pool->scene, t->at, type, value))
+            return false;
+        memset(value + 3, 0, 6 * sizeof *value); /* changes */
+        return true;
+    }
     if (type.base != ASL_FLOAT || type.array || (!is_s && strcmp(name, "t") != 0))
         return false;
     struct asl_dual x = is_s ? t->globals.u : t->globals.v;
     value[0].f = x.v;
     value[1].f = x.dx;
     value[2].f = x.dy;
+    return true;
+}
+
+static const char *projection(enum camera_type type)
+{
+    static const char *const names[] = {
+#define X(name, text) text,
+        CAMERA_TYPE_LIST(X)
+#undef X
+    };
+    return names[type];
+}
+
+/* What getattribute() is told (section 18). */
+static bool scene_attribute(void *ctx, const char *object, const char *name, int index,
+                            struct asl_type type, union asl_slot *v)
+{
+    const struct shader_thread *t = ctx;
+    const struct scene *s = t->pool->scene;
+    const struct camera *c = &s->camera;
+    const struct instance *in = scene_instance_of(s, t->at->primitive);
+    const bool is_int = type.base == ASL_INT, is_float = type.base == ASL_FLOAT;
+#define IS(kind, count, text) ((kind) && type.array == (count) && strcmp(name, text) == 0)
+    if (*object || index != -1)
+        return false;
+    if (IS(is_int, 0, "osl:version"))
+        v[0].i = 11300;
+    else if (IS(is_int, 0, "path:ray_depth"))
+        v[0].i = (int32_t)t->place.k - 1;
+    else if (IS(is_int, 0, "object:index"))
+        v[0].i = in ? (int32_t)(in - s->instances) + 1 : 0;
+    else if (IS(is_int, 0, "shading:index"))
+        v[0].i = (int32_t)(t->place.y * t->width + t->place.x);
+    else if (IS(is_int, 2, "camera:resolution"))
+        v[0].i = (int32_t)t->width, v[1].i = (int32_t)t->height;
+    else if (IS(is_float, 0, "camera:pixelaspect"))
+        v[0].f = 1;
+    else if (IS(type.base == ASL_STRING, 0, "camera:projection"))
+        v[0].s = projection(c->type);
+    else if (IS(is_float, 0, "camera:fov") && c->type == CAMERA_PERSPECTIVE)
+        v[0].f = (float)(2 * atan(c->tan_half_fov) * 180 / PI);
+    else if (IS(is_float, 4, "camera:screen_window"))
+        v[2].f = (float)t->width / (float)t->height, v[0].f = -v[2].f, v[1].f = -1, v[3].f = 1;
+    else if (IS(is_float, 0, "s"))
+        v[0].f = t->globals.u.v;
+    else if (IS(is_float, 0, "t"))
+        v[0].f = t->globals.v.v;
+    else
+        return strcmp(name, "Cd") == 0 && vertex_color_found(s, t->at, type, v);
+#undef IS
     return true;
 }
 
@@ -362,6 +422,7 @@ static struct asl_context *context_of(struct shader_thread *t, uint32_t material
     const struct asl_context_options options = {.services = {.ctx = t,
                                                              .message = message,
                                                              .space = object_space,
+                                                             .attribute = scene_attribute,
                                                              .userdata = geometry_data,
                                                              .image = scene_image,
                                                              .image_fault = scene_image_fault,
@@ -554,6 +615,19 @@ static struct vec3 vertex_color(const struct scene *s, const struct hit *hit)
     return clamp3(C, 0, 1);
 }
 
+static bool vertex_color_found(const struct scene *s, const struct hit *at, struct asl_type type,
+                               union asl_slot *value)
+{
+    const bool triple = type.base == ASL_COLOR || type.base == ASL_POINT ||
+                        type.base == ASL_VECTOR || type.base == ASL_NORMAL;
+    if (!triple || type.array || !s->colors || !is_triangle(s, at->primitive) ||
+        !(s->triangle_flags[triangle_at(s, at->primitive).stored] & TRIANGLE_HAS_COLORS))
+        return false;
+    const struct vec3 C = vertex_color(s, at);
+    value[0].f = (float)C.x, value[1].f = (float)C.y, value[2].f = (float)C.z;
+    return true;
+}
+
 /* M of section 26, while normals are as stored. */
 static struct vec3 mapped_normal(const struct scene *s, const struct normal_map *map,
                                  const struct hit *hit)
@@ -632,6 +706,7 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         t->at = &out->hit;
         t->place = from->place;
         t->place.k = from->k;
+        t->width = from->width, t->height = from->height;
         run_shader(t, s, environment, material, tint, along, from->contract, out, log);
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;

@@ -25,6 +25,7 @@ struct arrival {
     uint32_t k;
     struct ray dx, dy;         /* k = 1: the neighbours' rays */
     struct random_place place; /* the sample; k of its own is not looked at */
+    uint32_t width, height;    /* of the picture */
     double length;             /* sum of t over the vertices up to this one */
     struct camera_footprint pixel;
     uint32_t raytype;    /* of asl_globals */

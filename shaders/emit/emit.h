@@ -158,6 +158,26 @@ const char *emit_point_word(struct emit *e, uint32_t w);
 /* Slot k of a call's argument a as a float: its value (d 0), or its change in x (1) or y (2). A
  * number stands for all components of a triple. */
 const char *emit_part(struct emit *e, const struct ir_inst *i, uint32_t a, uint32_t k, uint32_t d);
+/* emit_attribute.c: getattribute() of a surface, and geometry data but s and t; false for other
+ * instructions. */
+bool emit_attribute(struct emit *e, const struct ir_inst *i);
+bool emit_geometry_data(struct emit *e, const struct ir_inst *i);
+struct emit_attribute {
+    const char *name;
+    uint32_t word, n;    /* the first word of k_attribute, and how many slots there are */
+    enum emit_kind kind; /* of a slot */
+    uint32_t there;      /* the word that is not 0 where there is an answer; 0: always */
+    uint32_t value;      /* not 0: what the one slot is, in place of a word */
+    bool string;         /* the word is the number of a projection */
+};
+enum { EMIT_PROJECTIONS = 3 };
+/* The numbers of their names; all emitters give strings the same ones. */
+void emit_projection_ids(struct emit *e, uint32_t id[EMIT_PROJECTIONS]);
+/* What a call asks for, or a parameter of the geometry is; NULL: there is no answer. */
+const struct emit_attribute *emit_attribute_asked(struct emit *e, const struct ir_inst *i);
+const struct emit_attribute *emit_attribute_userdata(const struct ir_inst *i);
+/* The surface's state has the hit (s->g). */
+void emit_hit_needed(struct emit *e);
 /* emit_rays.c: trace(), occlusion(), getmessage("trace", ...); false for other instructions. */
 bool emit_ray(struct emit *e, const struct ir_inst *i);
 bool emit_is_ray(const struct ir_inst *i);

@@ -545,6 +545,71 @@ static bool ray(struct llvm *l, const struct ir_inst *i)
     return true;
 }
 
+/* ---- attributes ----------------------------------------------------------------------------- */
+
+static const char *attribute_raw(struct llvm *l, uint32_t word)
+{
+    emit_component(&l->e, "trace");
+    ll_declare(l, "i32", "al_attribute", "ptr, i32");
+    return ll_let(l, "call i32 @al_attribute(ptr %%run, i32 %u)", word);
+}
+
+static const char *attribute_word(struct llvm *l, const struct emit_attribute *a, uint32_t k)
+{
+    const char *x = a->value ? TEXT("%u", a->value) : attribute_raw(l, a->word + k);
+    if (a->string) {
+        uint32_t id[EMIT_PROJECTIONS];
+        emit_projection_ids(&l->e, id);
+        const char *second = ll_let(l, "icmp eq i32 %s, 1", x);
+        second = ll_let(l, "select i1 %s, i32 %u, i32 %u", second, id[1], id[2]);
+        const char *first = ll_let(l, "icmp eq i32 %s, 0", x);
+        return ll_let(l, "select i1 %s, i32 %u, i32 %s", first, id[0], second);
+    }
+    return a->kind == EMIT_FLOAT ? ll_let(l, "bitcast i32 %s to float", x) : x;
+}
+
+/* i1. */
+static const char *attribute_there(struct llvm *l, const struct emit_attribute *a)
+{
+    return a->there ? ll_let(l, "icmp ne i32 %s, 0", attribute_raw(l, a->there)) : "true";
+}
+
+static bool attribute(struct llvm *l, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    if (c->callee != BI_GETATTRIBUTE)
+        return false;
+    const struct ir_arg *to = &c->args[c->arg_count - 1];
+    const struct emit_attribute *a = emit_attribute_asked(&l->e, i);
+    if (!a) {
+        set_zero(l, i, 0);
+        return true;
+    }
+    const char *there = attribute_there(l, a);
+    for (uint32_t d = 0; d < (to->derivs ? 3u : 1u); d++)
+        for (uint32_t k = 0; k < a->n; k++) {
+            const uint32_t slot = d * to->row + k;
+            const char *type = d || a->kind == EMIT_FLOAT ? "float" : "i32";
+            const char *x = d ? "0.0" : attribute_word(l, a, k);
+            x = ll_let(l, "select i1 %s, %s %s, %s %s", there, type, x, type,
+                       ll_cell_load(l, i, &to->at, slot, type));
+            ll_cell_store(l, i, &to->at, slot, type, x);
+        }
+    ll_set(l, i->result, ll_let(l, "zext i1 %s to i32", there));
+    return true;
+}
+
+static bool geometry_data(struct llvm *l, const struct ir_inst *i)
+{
+    const struct emit_attribute *a = i->op == IR_USERDATA ? emit_attribute_userdata(i) : NULL;
+    if (!a)
+        return false;
+    ll_set(l, i->result, ll_let(l, "zext i1 %s to i32", attribute_there(l, a)));
+    for (uint32_t k = 1; k < i->result_count; k++)
+        ll_set(l, i->result + k, k <= a->n ? attribute_word(l, a, k - 1) : "0.0");
+    return true;
+}
+
 /* ---- the rest ------------------------------------------------------------------------------- */
 
 static bool userdata(struct llvm *l, const struct ir_inst *i)
@@ -624,8 +689,6 @@ static bool heard(struct llvm *l, const struct ir_inst *i)
 {
     if (emit_is_message(i))
         ll_surface_message(l, i, EMIT_ALL, NULL);
-    else if (i->u.call->callee == BI_GETATTRIBUTE)
-        set_zero(l, i, 0);
     else
         return false;
     return true;
@@ -636,7 +699,7 @@ bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)
     if (closure(l, i))
         return true;
     if (i->op != IR_CALL)
-        return userdata(l, i);
+        return geometry_data(l, i) || userdata(l, i);
     return ray(l, i) || image(l, i) || image_facts(l, i) || spectrum(l, i) || stays(l, i) ||
-           matrix_between(l, i) || ll_message(l, i) || heard(l, i);
+           matrix_between(l, i) || ll_message(l, i) || attribute(l, i) || heard(l, i);
 }

@@ -135,6 +135,14 @@ static void traced_message(struct emit *e, const struct ir_inst *i)
     EMIT("}\n");
 }
 
+void emit_hit_needed(struct emit *e)
+{
+    if (!e->out->traces)
+        text_puts(&e->resets, "s->traced.word[0] = s->traced.word[1] = 0u;\n");
+    e->out->traces = true;
+    emit_component(e, "trace");
+}
+
 bool emit_ray(struct emit *e, const struct ir_inst *i)
 {
     if (!emit_is_ray(i))
@@ -145,10 +153,7 @@ bool emit_ray(struct emit *e, const struct ir_inst *i)
                      e->kinds[i->result + k] == EMIT_FLOAT ? "A_F(0.0f)" : "A_I(0)");
         return true;
     }
-    if (!e->out->traces)
-        text_puts(&e->resets, "s->traced.word[0] = s->traced.word[1] = 0u;\n");
-    e->out->traces = true;
-    emit_component(e, "trace");
+    emit_hit_needed(e);
     if (i->u.call->callee == BI_OCCLUSION)
         occlusion(e, i);
     else if (i->u.call->callee == BI_TRACE)

@@ -561,8 +561,6 @@ static bool heard(struct emit *e, const struct ir_inst *i)
 {
     if (emit_is_message(i))
         emit_say(e, i, EMIT_ALL, NULL);
-    else if (i->u.call->callee == BI_GETATTRIBUTE) /* a scene has none */
-        set_zero(e, i, 0);
     else
         return false;
     return true;
@@ -578,7 +576,8 @@ bool emit_surface_call(struct emit *e, const struct ir_inst *i)
         return true;
     }
     if (i->op != IR_CALL)
-        return userdata(e, i);
+        return emit_geometry_data(e, i) || userdata(e, i);
     return emit_image(e, i) || emit_image_answer(e, i) || emit_spectrum(e, i) || space(e, i) ||
-           lost_colour(e, i) || matrix_between(e, i) || emit_message(e, i) || heard(e, i);
+           lost_colour(e, i) || matrix_between(e, i) || emit_message(e, i) ||
+           emit_attribute(e, i) || heard(e, i);
 }

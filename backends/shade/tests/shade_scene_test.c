@@ -174,6 +174,22 @@ static void all_glow(const char *id, enum code_path code, const char *left, cons
     "Ci = (a == 1 && b == 1 && c == 0 && m == 1 && n == 1 && k == 5 && p == P && "                 \
     "matrix(\\\"nowhere\\\", from) == 1) * emission(); }"
 
+/* What a scene knows of a hit, and of the camera that looks at the wall; what it does not stays. */
+#define ATTRIBUTES                                                                                 \
+    "surface attributes(string file = \\\"\\\") { int k = 5, n = 5, at = 0, r[2], x = 0, q = 5; "  \
+    "float w[4], f = 0, a = 0, s = u / 2, t = 0; string p = file; color c = v; int ok = "          \
+    "getattribute(\\\"path:ray_depth\\\", k) + getattribute(\\\"object:index\\\", n) + "           \
+    "getattribute(\\\"shading:index\\\", at) + getattribute(\\\"camera:resolution\\\", r) + "      \
+    "getattribute(\\\"camera:screen_window\\\", w) + getattribute(\\\"camera:fov\\\", f) + "       \
+    "getattribute(\\\"camera:pixelaspect\\\", a) + getattribute(\\\"camera:projection\\\", p) + "  \
+    "getattribute(\\\"osl:version\\\", x) + getattribute(\\\"s\\\", s) + getattribute(\\\"\\\", "  \
+    "\\\"t\\\", -1, t); int no = getattribute(\\\"Cd\\\", c) + getattribute(\\\"s\\\", 0, q) + "   \
+    "getattribute(\\\"camera\\\", \\\"osl:version\\\", q) + getattribute(\\\"osl:version\\\", f);" \
+    "int column = at % 8, row = at / 8; Ci = (ok == 11 && no == 0 && k == 0 && n == 0 && q == 5 "  \
+    "&& column == int(4 + 5.66 * P[0]) && row == int(4 - 5.66 * P[1]) && r[0] == 8 && r[1] == 8 "  \
+    "&& w[0] == -1 && w[1] == -1 && w[2] == 1 && w[3] == 1 && f == 20 && a == 1 && x == 11300 && " \
+    "p == \\\"perspective\\\" && s == u && t == v && Dx(s) == 0 && c == v) * emission(); }"
+
 /* What a lookup of a linear function changes by, with the spline on its finest level and between
  * two others, is its slope; what gettextureinfo() says, of an image that is there and one that is
  * not. */
@@ -181,6 +197,7 @@ static void images_answer(const char *id, enum code_path code)
 {
     all_glow(id, code, SLOPES(""), SLOPES("\\\"blur\\\", 0.15, "), ".exr", ".exr");
     all_glow(id, code, FACTS, SPACES, ".exr", ".exr");
+    all_glow(id, code, ATTRIBUTES, FACTS, ".exr", ".exr");
     all_glow(id, code, TILES(""), TILES("\\\"blur\\\", 0.15, "), ".1012.exr", ".<UDIM>.exr");
 }
 static void native_images_answer(void **state)
