@@ -459,6 +459,35 @@ void json_key_pair(struct json_writer *w, const char *key, double a, double b); 
 /* A value that was read, with its key if it has one. */
 void json_copy(struct json_writer *w, const struct json *v);
 
+/* ---- JSON lines that one process appends to ------------------------------------------------- */
+
+/* A journal: one object a line, each with the sum of all that stands before it in the file and in
+ * itself, as its last member "sum". So a line that was changed, left out or moved by hand is
+ * noticed; whoever reckons the sums anew can write any. */
+struct json_lines;
+struct json_line {
+    uint32_t number; /* from 1 */
+    const char *text;
+    size_t size; /* of the text, up to its sum: an object without its last brace */
+    const struct json *value;
+};
+/* Opens, makes and locks. resume: each line that is there is told to `line`, and stays; its text and
+ * value live until the close. A torn last one, of a process that ended as it wrote, is cut off. Not
+ * resume: all of it is. The first line is told before its sum is looked at: so `line` can say that
+ * the file is of another kind. Fails, and the file stays: IO, LIMIT (another process has it open),
+ * PARSE (a bad line that is not the last), TYPE (a sum is not the line's), what `line` says, with
+ * the line's number. */
+enum status json_lines_open(const char *path, bool resume,
+                            enum status (*line)(void *ctx, const struct json_line *l,
+                                                struct error *err),
+                            void *ctx, struct json_lines **out, struct error *err);
+bool json_lines_none(const struct json_lines *j); /* no line is there yet */
+/* Appends the object that w holds, and frees it. synced: nothing written until now is lost any
+ * more. Fails: IO (what was written of the line is cut off again), MEMORY. */
+enum status json_lines_add(struct json_lines *j, struct json_writer *w, bool synced,
+                           struct error *err);
+void json_lines_close(struct json_lines *j); /* accepts NULL */
+
 /* ---- identities ----------------------------------------------------------------------------- */
 
 /* What determines a result: named parts in order, of which some are identities themselves. Two

@@ -122,8 +122,9 @@ static struct subject *subject_of(struct mutants_run *r, const char *id)
 static void keep(struct mutants_run *r, struct json_writer *w)
 {
     json_end_object(w);
-    if (mutants_journal_add(r->journal, w, r->lost.code ? NULL : &r->lost) != STATUS_OK &&
-        !r->lost.code)
+    if (!r->journal || r->lost.code)
+        text_free(&w->out);
+    else if (json_lines_add(r->journal, w, true, &r->lost) != STATUS_OK && !r->lost.code)
         r->lost.code = STATUS_IO;
 }
 
@@ -135,8 +136,7 @@ static struct json_writer fact_begin(const struct subject *s)
     return w;
 }
 
-/* The first line: all that decides what the others mean. */
-static enum status head_make(struct mutants_run *r, const char **out, struct error *err)
+static enum status head_make(struct mutants_run *r, struct error *err)
 {
     const char *selection = NULL;
     char hash[33];
@@ -144,13 +144,32 @@ static enum status head_make(struct mutants_run *r, const char **out, struct err
     TRY(mutants_text_hash(hash, err));
     TRY(conform_selection(a, &r->o, &selection, err));
     const char *key = r->o.program ? r->o.program->key : "";
-    *out = arena_printf(a,
-                        "{\"journal\":\"mutants\",\"version\":1,\"mutants\":%u,\"seed\":\"%llu\","
-                        "\"until_caught\":%s,"
-                        "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
-                        (unsigned)r->m->count, (unsigned long long)r->m->seed,
-                        r->m->until_caught ? "true" : "false", hash, key, selection);
-    return *out ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for the journal");
+    r->head =
+        arena_printf(a,
+                     "{\"journal\":\"mutants\",\"version\":1,\"mutants\":%u,\"seed\":\"%llu\","
+                     "\"until_caught\":%s,"
+                     "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
+                     (unsigned)r->m->count, (unsigned long long)r->m->seed,
+                     r->m->until_caught ? "true" : "false", hash, key, selection);
+    return r->head ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for the journal");
+}
+
+/* Is it the first line of this run's journal? */
+static enum status head_check(const struct mutants_run *r, const struct json_line *l,
+                              struct error *err)
+{
+    if (l->size == strlen(r->head) - 1 && memcmp(l->text, r->head, l->size) == 0)
+        return STATUS_OK;
+    return error_set(err, STATUS_TYPE, (struct src_pos){r->m->journal, 1, 1},
+                     "the journal of another run of mutants: program, text, seed, number or list "
+                     "differ; leave --resume out to begin it anew");
+}
+
+static enum status head_write(struct mutants_run *r, struct error *err)
+{
+    struct json_writer w = {0};
+    text_puts(&w.out, r->head);
+    return json_lines_add(r->journal, &w, true, err);
 }
 
 /* ---- what the compiler says ----------------------------------------------------------------- */
@@ -435,9 +454,12 @@ static const char *string_at(const struct json *fact, const char *key)
 
 /* A line of the journal. Cases that the list no longer has cannot be there: its hash is in the
  * first line. */
-static enum status recall(void *ctx, const struct json *fact, struct error *err)
+static enum status recall(void *ctx, const struct json_line *line, struct error *err)
 {
     struct mutants_run *r = ctx;
+    const struct json *fact = line->value;
+    if (line->number == 1)
+        return head_check(r, line, err);
     const char *id = fact->type == JSON_OBJECT ? string_at(fact, "mutant") : NULL;
     struct subject *s = id ? subject_of(r, id) : NULL;
     if (!s)
@@ -473,14 +495,14 @@ static enum status recall(void *ctx, const struct json *fact, struct error *err)
 
 static enum status known_before(struct mutants_run *r, struct error *err)
 {
-    const char *head = NULL;
     TRY(list_cases(r, err));
     TRY(mutants_count(&r->all, err));
     TRY(draw(r, err));
     if (!r->m->journal)
         return STATUS_OK;
-    TRY(head_make(r, &head, err));
-    return mutants_journal_open(r->m->journal, r->m->resume, head, recall, r, &r->journal, err);
+    TRY(head_make(r, err));
+    TRY(json_lines_open(r->m->journal, r->m->resume, recall, r, &r->journal, err));
+    return json_lines_none(r->journal) ? head_write(r, err) : STATUS_OK;
 }
 
 static enum status rounds_run(struct mutants_run *r, struct error *err)
@@ -543,7 +565,7 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
         status = report_error(&err, false);
     if (made) /* after what is told: once time is up there is not much of it left */
         scratch_remove(folder);
-    mutants_journal_close(r.journal);
+    json_lines_close(r.journal);
     arena_free(&r.arena);
     return status;
 }

@@ -3,8 +3,8 @@
 #ifndef ISOPHOTE_CLI_MUTANTS_RUN_H
 #define ISOPHOTE_CLI_MUTANTS_RUN_H
 
+#include "base.h"
 #include "mutants.h"
-#include "mutants_journal.h"
 
 /* LIST(X): X(enum constant's end, name) */
 #define CLASS_LIST(X)                                                                              \
@@ -64,9 +64,10 @@ struct mutants_run {
     size_t count, all;
     struct listed *cases;
     size_t case_count;
-    const char **ids; /* of those that are judged in this round */
-    struct mutants_journal *journal;
-    struct error lost; /* the journal cannot be written any more */
+    const char **ids;           /* of those that are judged in this round */
+    struct json_lines *journal; /* NULL: none */
+    const char *head;           /* its first line, with all that decides what the others mean */
+    struct error lost;          /* the journal cannot be written any more */
     unsigned round;
     double begin;
     struct notice *unusable; /* cases that notice the text as it is, or could not judge it */

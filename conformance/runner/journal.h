@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The journal of a conformance run: JSON lines, each synced to disk before the next case starts, so
- * that an interrupted run goes on where it stopped. Every result names the key of its identity,
- * and the identities stand in lines of their own, each once and before what names it. */
+/* The journal of a conformance run: JSON lines (json_lines_open of base.h), each synced to disk before
+ * the next case starts, so that an interrupted run goes on where it stopped. Every result names the
+ * key of its identity, and the identities stand in lines of their own, each once and before what
+ * names it. */
 #ifndef CONFORMANCE_JOURNAL_H
 #define CONFORMANCE_JOURNAL_H
 
@@ -16,9 +17,8 @@ struct journal_entry {
     const struct journal_entry *next; /* an older one, of whatever case */
 };
 
-/* Opens and locks. resume: keeps what is there (a torn last line, from a crash in the middle of a
- * write, is cut off); else starts empty. Fails: IO, PARSE (a bad line that is not the last), TYPE
- * (not a journal of this version), LIMIT (locked by another run). */
+/* resume: keeps what is there; else starts empty. Fails: as json_lines_open, TYPE also for what is
+ * not a journal of this version. */
 enum status journal_open(const char *path, bool resume, struct journal **out, struct error *err);
 void journal_close(struct journal *j); /* accepts NULL */
 /* The newest result of a case on a device: of the whole journal, or of what is older than `after`.
