@@ -126,7 +126,7 @@ struct k_material {
         light_density; /* (1 - p_env) Y(Le) sides / w_total: choice probability per unit of area */
     /* of lists; opacity.value is 1 where it does not count */
     struct k_scalar specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
-        clearcoat_gloss, transmission, sigma, opacity;
+        clearcoat_gloss, transmission, sigma, opacity, subsurface;
     k_word emission_texture; /* 0: none; else its index + 1 */
     k_word shader;           /* 1 + the group that it runs (K_FEATURE_SHADERS); 0: none */
     k_word shader_args;      /* its argument area: a word of `shading` */

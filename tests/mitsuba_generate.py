@@ -202,7 +202,7 @@ class Scene:
 
     def principled(self, shape):
         out = {"type": "principled", "base_color": self.textured_color(shape), "roughness": self.number(0.1, 1)}
-        names = ["metallic", "specular", "specular_tint", "sheen", "sheen_tint", "clearcoat", "clearcoat_gloss"]
+        names = ["metallic", "specular", "specular_tint", "sheen", "sheen_tint", "clearcoat", "clearcoat_gloss", "subsurface"]
         out |= {name: self.share() for name in names if self.chance(0.6)}
         if "closed" in shape and self.chance(0.3):
             out |= {"transmission": self.share(), "ior": self.number(1.05, 2)}

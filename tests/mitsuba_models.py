@@ -58,6 +58,8 @@ class Models:
             yield name, whole[0] - plain[0], theirs, (whole[0] + whole[1] * factor) * CANCELLATION / TOLERANCE + abs(theirs)
         dark = both(base_color=np.zeros(3), clearcoat_gloss=tint)
         yield "diffuse", plain[0] - dark[0], plain[1] - dark[1], (plain[0] + plain[1]) * CANCELLATION / TOLERANCE + abs(plain[0] - dark[0])
+        flat = both(flatness=tint)
+        yield "subsurface", flat[0] - plain[0], flat[1] - plain[1], (flat[0] + flat[1]) * CANCELLATION / TOLERANCE + abs(flat[0] - plain[0])
         e, k = number(0.1, 3, 3), number(0, 5, 3)
         conductor = {"type": "isophote_conductor", "eta": e, "k": k, "roughness": roughness, "anisotropic": anisotropy}
         theirs = {"type": "roughconductor", "distribution": "ggx", "alpha_u": ax, "alpha_v": ay, "eta": e, "k": k}

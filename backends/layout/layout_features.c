@@ -49,6 +49,7 @@ static uint32_t principled_features(const struct material *m)
         more |= K_FEATURE_REFRACT;
     bool beyond = more || m->layers.present ||
                   may_count(m, &m->specular_tint, DRIVE_SPECULAR_TINT) ||
+                  may_count(m, &m->subsurface, DRIVE_SUBSURFACE) ||
                   may_count(m, &m->anisotropy, DRIVE_ANISOTROPY);
     if (m->layers.present && is_coloured(&m->layers.fuzz))
         more |= K_FEATURE_SHEEN;

@@ -93,6 +93,10 @@ static void materials_listed(struct material_list *l)
                  "\"transmission\": 0.25, \"thin\": %s",
                  roughness[i], i % 2 ? 1.0 : 0.5, roughness[(i + 3) % 6], roughness[(i + 2) % 6],
                  i % 2 ? "true" : "false");
+        material(l,
+                 "\"type\": \"principled\", \"base_color\": [0.7, 0.5, 0.4], \"roughness\": %g, "
+                 "\"subsurface\": %g",
+                 roughness[i], i % 2 ? 1.0 : 0.4);
         material(l, "\"type\": \"rough_dielectric\", \"roughness\": %g", roughness[i]);
         material(l, "\"type\": \"sheen\", \"roughness\": %g", roughness[i]);
         material(l, "\"type\": \"oren_nayar\", \"sigma\": %g", 90 * roughness[i]);

@@ -299,6 +299,8 @@ static void put_principled(struct scene_generator *g, bool base, bool hollow)
         scene_put_scalar(g, "transmission", 0, 1);
         put_ior(g);
     }
+    if (scene_chance(g, 30))
+        scene_put_scalar(g, "subsurface", 0, 1);
     if (coat) {
         scene_put_scalar(g, "coat", 0, 1);
         maybe_scalar(g, 60, "coat_roughness", 0, 1);

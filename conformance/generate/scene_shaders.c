@@ -233,6 +233,7 @@ static const char *const closures[] = {
     "principled(@n, @c, @f, @f, \"clearcoat\", @f, \"clearcoat_gloss\", @f)",
     "principled(@n, @c, @f, @f, \"sheen\", @f, \"sheen_tint\", @f, \"specular_tint\", @f)",
     "principled(@n, @c, 0.0, @f, \"transmission\", @f, \"ior\", 1.4)",
+    "principled(@n, @c, @f, @f, \"subsurface\", @f)",
     "principled(@n, @c, @f, @f, \"anisotropy\", @f, \"rotation\", @f, \"specular\", @f)",
     "transparent_bsdf()",
     "diffuse(@n) + uniform_edf(0.3 * @k)",
@@ -306,6 +307,7 @@ static const struct {
     {"opacity", NULL, "color", "@c"},
     {"opacity", NULL, "float", "@f"},
     {"emission", NULL, "color", "@k * @f"},
+    {"subsurface", "principled", "float", "@f"},
 };
 enum { DRIVES = sizeof drives / sizeof *drives };
 

@@ -168,6 +168,7 @@ PAIR(sheen_tint)
 PAIR(clearcoat)
 PAIR(clearcoat_gloss)
 PAIR(transmission)
+PAIR(subsurface)
 PAIR(ior)
 
 /* A component: parameters as the text gives them, and as device/surface/closure.h takes them. */

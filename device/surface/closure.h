@@ -476,7 +476,7 @@ K_FN void k_closure_bssrdf_4(struct k_closures *c, struct k_vec3 w, int unused, 
 /* By name, as shaders give them (shaders/emit/emit_closure.c). */
 struct k_principled_pairs {
     float specular, specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
-        clearcoat_gloss, transmission, ior;
+        clearcoat_gloss, transmission, subsurface, ior;
 };
 K_FN struct k_principled_pairs k_principled_defaults(void)
 {
@@ -490,6 +490,7 @@ K_FN struct k_principled_pairs k_principled_defaults(void)
     p.clearcoat = 0.0f;
     p.clearcoat_gloss = 1.0f;
     p.transmission = 0.0f;
+    p.subsurface = 0.0f;
     p.ior = 1.5f;
     return p;
 }
@@ -510,6 +511,7 @@ K_CALL void k_closure_principled_4(struct k_closures *c, struct k_vec3 w, struct
     x.clearcoat = k_clamp01(p->clearcoat);
     x.clearcoat_gloss = k_clamp01(p->clearcoat_gloss);
     x.transmission = k_clamp01(p->transmission);
+    x.subsurface = k_clamp01(p->subsurface);
     x.eta = k_closure_eta(c, k_min(k_max(p->ior, 0.1f), 10.0f));
     x.behind = c->backfacing;
     k_principled_unlayered(&x);

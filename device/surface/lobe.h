@@ -20,6 +20,7 @@
 #define K_LOBE_STRAIGHT    10u /* X */
 #define K_LOBE_COAT        11u /* C */
 #define K_LOBE_VELVET      12u /* S */
+#define K_LOBE_FLAT        13u /* K, which BURLEY brings */
 
 /* Is it of this kind? Never where the scene has none of it. */
 #define K_LOBE_IS(l, NAME) (K_HAS(NAME) && (l)->kind == K_LOBE_##NAME)
@@ -37,13 +38,13 @@ struct k_lobe {
     struct k_vec3 weight;
     struct k_frame frame;
     float ax, ay; /* M, T, W; both 0: delta */
-    float shape;  /* sigma of O, roughness of B and H, exponent of P: clamped; alpha of C */
+    float shape;  /* sigma of O, roughness of B, K and H, exponent of P: clamped; alpha of C */
     float eta;    /* T and dielectric F: far side over near one */
     int beckmann; /* M, T; else GGX */
     uint fresnel; /* M, T */
     struct k_vec3 a, b;
-    float exponent;
-    float c; /* section 20; by k_lobes_finish */
+    float exponent; /* K: subsurface */
+    float c;        /* section 20; by k_lobes_finish */
 };
 
 /* ---- making one ----------------------------------------------------------------------------- */
@@ -271,6 +272,17 @@ K_FN float k_burley(float roughness, struct k_vec3 wo, struct k_vec3 wi)
     return K_INV_PI *
            ((1.0f + (f90 - 1.0f) * k_schlick(wi.z)) * (1.0f + (f90 - 1.0f) * k_schlick(wo.z)));
 }
+/* Towards light that Hanrahan and Krueger's skin would scatter, made flat. */
+K_FN float k_flat(float roughness, float subsurface, struct k_vec3 wo, struct k_vec3 wi)
+{
+    float c = v3_dot(wo, v3_normalize(v3_add(wo, wi))), c2 = c * c;
+    float f90 = 0.5f + (2.0f * roughness) * c2, s90 = roughness * c2;
+    float Fi = k_schlick(wi.z), Fo = k_schlick(wo.z);
+    float d = (1.0f + (f90 - 1.0f) * Fi) * (1.0f + (f90 - 1.0f) * Fo);
+    float s = (1.0f + (s90 - 1.0f) * Fi) * (1.0f + (s90 - 1.0f) * Fo);
+    float flat = 1.25f * (s * (1.0f / (wi.z + wo.z) - 0.5f) + 0.5f);
+    return K_INV_PI * (d + (flat - d) * subsurface);
+}
 K_FN float k_sheen(float r, struct k_vec3 wo, struct k_vec3 wi)
 {
     struct k_vec3 h = v3_normalize(v3_add(wo, wi));
@@ -430,6 +442,8 @@ K_CALL struct k_vec3 k_lobe_eval(const struct k_lobe *l, struct k_vec3 wo, struc
         f = k_oren_nayar(l->shape, wo, wi);
     if (K_LOBE_IS(l, BURLEY))
         f = k_burley(l->shape, wo, wi);
+    if (K_HAS(BURLEY) && l->kind == K_LOBE_FLAT)
+        f = k_flat(l->shape, l->exponent, wo, wi);
     if (K_LOBE_IS(l, SHEEN)) {
         f = k_sheen(l->shape, wo, wi);
         *pdf_w = K_INV_2PI;

@@ -35,7 +35,7 @@ K_FN void k_lobe_brush(struct k_lobe *l, float roughness, float anisotropy, floa
 struct k_principled {
     struct k_vec3 base;
     float metallic, roughness, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
-        clearcoat, clearcoat_gloss, transmission;
+        clearcoat, clearcoat_gloss, transmission, subsurface;
     float eta;        /* the far side's index over the near one's */
     int behind;       /* seen from the side that Ng as stored does not point to */
     int own_specular; /* else the next two are 1 */
@@ -59,7 +59,8 @@ K_FN int k_principled_is_plain(const struct k_principled *p)
     if (!K_HAS(BURLEY))
         return 1;
     return p->specular_tint == 0.0f && p->anisotropy == 0.0f && p->sheen == 0.0f &&
-           p->clearcoat == 0.0f && p->transmission * (1.0f - p->metallic) == 0.0f;
+           p->clearcoat == 0.0f && p->subsurface == 0.0f &&
+           p->transmission * (1.0f - p->metallic) == 0.0f;
 }
 K_FN struct k_bsdf k_principled_base(const struct k_principled *p)
 {
@@ -151,9 +152,12 @@ K_CALL void k_add_principled(struct k_lobes *l, struct k_vec3 w, struct k_vec3 n
     struct k_vec3 F0 = k_lerp3(d, p->base, m);
     struct k_lobe *lobe;
     k_add_principled_facets(l, K_LOBE_REFLECT, v3_scale(w, 1.0f - t), n, U, p, F0, F90, 0);
-    lobe = k_lobes_add(l, K_LOBE_BURLEY, v3_mul(v3_scale(w, (1.0f - t) * (1.0f - m)), p->base), n);
-    if (lobe)
+    lobe = k_lobes_add(l, p->subsurface == 0.0f ? K_LOBE_BURLEY : K_LOBE_FLAT,
+                       v3_mul(v3_scale(w, (1.0f - t) * (1.0f - m)), p->base), n);
+    if (lobe) {
         lobe->shape = p->roughness;
+        lobe->exponent = p->subsurface;
+    }
     if (K_HAS(REFRACT))
         k_add_principled_through(l, v3_scale(w, t), n, U, p);
     lobe = (struct k_lobe *)0;
@@ -175,7 +179,7 @@ struct k_inputs {
     uint type;
     struct k_vec3 base, eta, k;
     float roughness, metallic, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
-        clearcoat, clearcoat_gloss, transmission, ior, sigma;
+        clearcoat, clearcoat_gloss, transmission, subsurface, ior, sigma;
     int entering;
     int layered, thin; /* not layered: the rest means nothing */
     struct k_vec3 specular_color, fuzz, coat_normal;
@@ -232,6 +236,7 @@ K_FN struct k_inputs k_inputs_make(const struct k_scene *sc, K_GLOBAL const stru
     K_UNIT_IF(K_HAS(BURLEY), clearcoat)
     K_UNIT_IF(K_HAS(BURLEY), clearcoat_gloss)
     K_UNIT_IF(K_HAS(BURLEY), transmission)
+    K_UNIT_IF(K_HAS(BURLEY), subsurface)
 #undef K_UNIT
 #undef K_UNIT_IF
     x.ior = k_clamp_ior(k_scalar_input(sc, &m->ior, u, v));
@@ -322,6 +327,7 @@ K_FN void k_place_principled(const struct k_place *p, const struct k_inputs *x)
     all.clearcoat = x->clearcoat;
     all.clearcoat_gloss = x->clearcoat_gloss;
     all.transmission = x->transmission;
+    all.subsurface = x->subsurface;
     all.eta = k_inputs_eta(x);
     all.behind = !x->entering;
     k_principled_unlayered(&all);

@@ -421,6 +421,7 @@ K_FN struct k_drives k_drives_start(const struct k_inputs *base, const struct k_
     X(clearcoat, in.clearcoat, k_clamp01(v.x))                                                     \
     X(clearcoat_gloss, in.clearcoat_gloss, k_clamp01(v.x))                                         \
     X(transmission, in.transmission, k_clamp01(v.x))                                               \
+    X(subsurface, in.subsurface, k_clamp01(v.x))                                                   \
     X(eta, in.eta, k_clamp3(v, 0.001f, 100.0f))                                                    \
     X(k, in.k, k_clamp3(v, 0.0f, 100.0f))                                                          \
     X(ior, in.ior, k_clamp_ior(v.x))                                                               \

@@ -285,6 +285,7 @@ static void do_principled(const struct component *c)
                                  .clearcoat = named(c, "clearcoat", 0, 0, 1),
                                  .clearcoat_gloss = named(c, "clearcoat_gloss", 1, 0, 1),
                                  .transmission = named(c, "transmission", 0, 0, 1),
+                                 .subsurface = named(c, "subsurface", 0, 0, 1),
                                  .eta = turned(c, named(c, "ior", 1.5, 0.1, 10)),
                                  .behind = c->b->backfacing,
                                  .specular_color = gray(1),

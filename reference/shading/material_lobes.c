@@ -33,6 +33,7 @@ struct inputs inputs_at(const struct scene *s, const struct material *m, const s
                            .clearcoat = scalar_at(s, &m->clearcoat, uv, 0, 1),
                            .clearcoat_gloss = scalar_at(s, &m->clearcoat_gloss, uv, 0, 1),
                            .transmission = scalar_at(s, &m->transmission, uv, 0, 1),
+                           .subsurface = scalar_at(s, &m->subsurface, uv, 0, 1),
                            .ior = scalar_at(s, &m->ior, uv, 0.1, 10),
                            .sigma = scalar_at(s, &m->sigma, uv, 0, PI / 2),
                            .backfacing = backfacing};
@@ -122,6 +123,7 @@ static void add_principled(const struct place *p)
                                    .clearcoat = in->clearcoat,
                                    .clearcoat_gloss = in->clearcoat_gloss,
                                    .transmission = in->transmission,
+                                   .subsurface = in->subsurface,
                                    .eta = relative_index(in),
                                    .behind = in->backfacing,
                                    .specular_color = gray(1),

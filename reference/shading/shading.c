@@ -483,7 +483,8 @@ static void drive_base(const struct asl_context *c, const struct shading *shadin
                  {DRIVE_SHEEN_TINT, &in->sheen_tint},
                  {DRIVE_CLEARCOAT, &in->clearcoat},
                  {DRIVE_CLEARCOAT_GLOSS, &in->clearcoat_gloss},
-                 {DRIVE_TRANSMISSION, &in->transmission}};
+                 {DRIVE_TRANSMISSION, &in->transmission},
+                 {DRIVE_SUBSURFACE, &in->subsurface}};
     struct vec3 v, opacity = gray(1), n = out->hit.Ns;
     if (driven(c, shading, DRIVE_BASE_COLOR, &v) || driven(c, shading, DRIVE_REFLECTANCE, &v))
         in->color = in->bsdf.base = clamp3(v, 0, 1);
@@ -511,8 +512,8 @@ static void log_shading(struct text *log, const struct asl_globals *g, const str
                         const struct material *m, const struct surface *at)
 {
     static const char *const kinds[] = {
-        "base", "diffuse",    "translucent", "oren_nayar",  "burley", "sheen", "phong",
-        "ward", "reflection", "refraction",  "transparent", "coat",   "velvet"};
+        "base", "diffuse",    "translucent", "oren_nayar",  "burley", "sheen",  "phong",
+        "ward", "reflection", "refraction",  "transparent", "coat",   "velvet", "flat"};
     text_printf(log, "  shader of \"%s\": u %.9g v %.9g, Du %.6g %.6g, Dv %.6g %.6g%s\n", m->name,
                 (double)g->u.v, (double)g->v.v, (double)g->u.dx, (double)g->u.dy, (double)g->v.dx,
                 (double)g->v.dy, g->backfacing ? ", backfacing" : "");

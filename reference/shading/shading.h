@@ -93,7 +93,7 @@ struct inputs {
     struct bsdf bsdf;  /* type, metallic, specular, eta, k; all of section 7's types */
     struct vec3 color; /* base colour, reflectance; times the vertices' colour */
     double roughness, specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
-        clearcoat_gloss, transmission, ior, sigma;
+        clearcoat_gloss, transmission, subsurface, ior, sigma;
     struct layer_inputs layers;
     bool backfacing;
 };

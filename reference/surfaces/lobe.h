@@ -20,7 +20,8 @@ enum lobe_kind {
     LOBE_REFRACT,     /* T */
     LOBE_STRAIGHT,    /* X */
     LOBE_COAT,        /* C */
-    LOBE_VELVET       /* S */
+    LOBE_VELVET,      /* S */
+    LOBE_FLAT         /* K */
 };
 
 enum fresnel_kind { FRESNEL_ONE, FRESNEL_DIELECTRIC, FRESNEL_CONDUCTOR, FRESNEL_SCHLICK };
@@ -39,6 +40,7 @@ struct lobe {
     struct frame frame; /* about its normal */
     double ax, ay;      /* microfacets, Ward; both 0: delta */
     double shape;       /* sigma, roughness, exponent or the coat's alpha */
+    double subsurface;  /* K */
     double eta;         /* refraction: far side over near one */
     bool beckmann;      /* else GGX */
     struct fresnel fresnel;
@@ -79,7 +81,7 @@ struct placing {
 struct principled {
     struct vec3 base;
     double metallic, roughness, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
-        clearcoat, clearcoat_gloss, transmission, eta;
+        clearcoat, clearcoat_gloss, transmission, subsurface, eta;
     bool behind; /* seen from the side that Ng as stored does not point to */
     /* of section 28's layers; else 1, 1, 0 */
     struct vec3 specular_color;

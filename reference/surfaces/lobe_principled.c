@@ -78,7 +78,7 @@ void lobes_add_principled(struct lobes *out, struct vec3 w, const struct placing
     bool own_specular = p->specular_color.x != 1 || p->specular_color.y != 1 ||
                         p->specular_color.z != 1 || p->specular_weight != 1;
     if (p->specular_tint == 0 && p->anisotropy == 0 && p->sheen == 0 && p->clearcoat == 0 &&
-        t == 0 && !own_specular) {
+        p->subsurface == 0 && t == 0 && !own_specular) {
         add_plain(out, w, at, p);
         return;
     }
@@ -91,10 +91,12 @@ void lobes_add_principled(struct lobes *out, struct vec3 w, const struct placing
                                     .b = lerp(gray(p->specular_weight), gray(1), m),
                                     .exponent = 5};
     add_facets(out, LOBE_REFLECT, scale(1 - t, w), at, p, &schlick);
-    struct lobe *l =
-        lobes_add(out, LOBE_BURLEY, mul(scale((1 - t) * (1 - m), w), p->base), at->n, at->N);
-    if (l)
+    struct lobe *l = lobes_add(out, p->subsurface > 0 ? LOBE_FLAT : LOBE_BURLEY,
+                               mul(scale((1 - t) * (1 - m), w), p->base), at->n, at->N);
+    if (l) {
         l->shape = p->roughness;
+        l->subsurface = p->subsurface;
+    }
     if (p->thin_ior > 0)
         add_pane(out, scale(t, w), at, p);
     else

@@ -26,6 +26,17 @@ static double velvet(struct vec3 wo, struct vec3 wi)
     return pow(1 - clamp(dot(wo, normalize(add(wo, wi))), 0, 1), 5);
 }
 
+/* The blend of the same notes, 5.3, with a shape after Hanrahan and Krueger ("Reflection from Layered
+ * Surfaces due to Subsurface Scattering", SIGGRAPH 1993); its numbers are those of the file that the
+ * notes go with, disney.brdf of Disney's BRDF Explorer. */
+static double flat(double roughness, double subsurface, struct vec3 wo, struct vec3 wi)
+{
+    double cd = dot(wo, normalize(add(wo, wi))), rise = roughness * cd * cd - 1;
+    double shape = (1 + rise * pow(1 - wi.z, 5)) * (1 + rise * pow(1 - wo.z, 5));
+    double scattered = 1.25 * (shape * (1 / (wi.z + wo.z) - 0.5) + 0.5) / PI;
+    return (1 - subsurface) * burley(roughness, wo, wi) + subsurface * scattered;
+}
+
 /* Conty and Kulla, "Production Friendly Microfacet Sheen BRDF", SIGGRAPH 2017 course; visibility of
  * Neubelt and Pettineo, SIGGRAPH 2013 course. */
 static double sheen(double roughness, struct vec3 wo, struct vec3 wi)
@@ -91,6 +102,8 @@ struct vec3 rough_eval(const struct lobe *l, struct vec3 wi, double *pdf_w)
         return gray(oren_nayar(l->shape, l->wo, wi));
     case LOBE_BURLEY:
         return gray(burley(l->shape, l->wo, wi));
+    case LOBE_FLAT:
+        return gray(flat(l->shape, l->subsurface, l->wo, wi));
     case LOBE_VELVET:
         return gray(velvet(l->wo, wi));
     case LOBE_SHEEN:

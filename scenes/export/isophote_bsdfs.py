@@ -11,7 +11,8 @@ sampling are Mitsuba's own; masking, Fresnel terms and the diffuse term are thos
 
   isophote_conductor   GGX, complex index, Smith's height-correlated masking; roughness, whose square is alpha, and
                        anisotropy, turned by rotation
-  isophote_principled_lobes  the list of lobes of sections 21 and 28: tints, anisotropy, sheen, clearcoat, transmission
+  isophote_principled_lobes  the list of lobes of sections 21 and 28: tints, anisotropy, sheen, clearcoat, transmission,
+                       subsurface
   isophote_principled  that with Schlick's Fresnel term from F0 = lerp(0.08 specular, base, metallic), and Burley's diffuse term
   isophote_correlated  a BSDF of Mitsuba's whose masking is separable, times the ratio of the two
   isophote_oren_nayar  Oren and Nayar's qualitative model (section 21, O)
@@ -199,7 +200,7 @@ class PrincipledLobes(_Facets):
     """Directions are chosen otherwise than the protocol says, which changes no mean."""
 
     SCALARS = {"metallic": 0.0, "roughness": 0.5, "specular": 0.5, "spec_tint": 0.0, "anisotropic": 0.0, "rotation": 0.0}
-    SCALARS |= {"sheen": 0.0, "sheen_tint": 0.5, "clearcoat": 0.0, "clearcoat_gloss": 1.0, "spec_trans": 0.0}
+    SCALARS |= {"sheen": 0.0, "sheen_tint": 0.5, "clearcoat": 0.0, "clearcoat_gloss": 1.0, "spec_trans": 0.0, "flatness": 0.0}
 
     def __init__(self, props):
         super().__init__(props)
@@ -247,8 +248,9 @@ class PrincipledLobes(_Facets):
         value = ((1 - at["t"]) * (at["f0"] + (1 - at["f0"]) * _schlick(c)) + at["t"] * mi.fresnel(c, at["eta"])[0]) * f
         density = (share[0] + share[2]) * pdf
         f90 = 0.5 + 2 * roughness * c * c
-        diffuse = (1 + (f90 - 1) * _schlick(wo.z)) * (1 + (f90 - 1) * _schlick(wi.z)) * wo.z / dr.pi
-        value += (1 - at["t"]) * (1 - at["metallic"]) * at["base"] * diffuse
+        diffuse, flat = ((1 + (f - 1) * _schlick(wo.z)) * (1 + (f - 1) * _schlick(wi.z)) for f in (f90, roughness * c * c))
+        diffuse += (1.25 * (flat * (1 / (wo.z + wi.z) - 0.5) + 0.5) - diffuse) * at["flatness"]
+        value += (1 - at["t"]) * (1 - at["metallic"]) * at["base"] * diffuse * wo.z / dr.pi
         a2 = at["coat"]
         d = (a2 - 1) / (dr.pi * dr.log(a2) * (1 + (a2 - 1) * dr.square(h.z)))
         g = 1 / ((1 + _masking_term(wi, 0.25, 0.25)) * (1 + _masking_term(wo, 0.25, 0.25)))

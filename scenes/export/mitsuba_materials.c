@@ -414,16 +414,17 @@ static void write_principled(struct exporter *x, uint32_t material, const char *
                   {"sheen_tint", &m->sheen_tint},
                   {"clearcoat", &m->clearcoat},
                   {"clearcoat_gloss", &m->clearcoat_gloss},
-                  {"spec_trans", &m->transmission}};
+                  {"spec_trans", &m->transmission},
+                  {"flatness", &m->subsurface}};
     bool more = is_given(&m->specular_tint) || is_given(&m->anisotropy) || is_given(&m->sheen) ||
-                is_given(&m->clearcoat) || is_given(&m->transmission);
+                is_given(&m->clearcoat) || is_given(&m->transmission) || is_given(&m->subsurface);
     bool plugin = x->options->plugins;
     if (m->layers.present)
         mitsuba_differs(x, title,
                         "coat, fuzz, specular_color, specular_weight and thin are not exported");
     if (more && !plugin)
         mitsuba_differs(x, title,
-                        "specular_tint, anisotropy, sheen, clearcoat and transmission "
+                        "specular_tint, anisotropy, sheen, clearcoat, transmission and subsurface "
                         "are formulas of Mitsuba's own there (--plugins)");
     if (!plugin) {
         mitsuba_differs(x, title, "%s", CORRELATED_MASKING);

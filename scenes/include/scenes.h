@@ -185,6 +185,7 @@ enum drive_input {
     DRIVE_CLEARCOAT,
     DRIVE_CLEARCOAT_GLOSS,
     DRIVE_TRANSMISSION,
+    DRIVE_SUBSURFACE,
     DRIVE_ETA,
     DRIVE_K,
     DRIVE_IOR,
@@ -262,8 +263,12 @@ struct material_layers {
     struct normal_map coat_normal_map;
 };
 
-/* The scalars that only lists of lobes have (docs/reference/protocol.md section 28). */
+/* The scalars that only lists of lobes have (docs/reference/protocol.md section 28): those that
+ * every list's hash knows, and one that came later. */
 #define MATERIAL_LIST_SCALARS(X)                                                                   \
+    MATERIAL_HASHED_SCALARS(X)                                                                     \
+    X(subsurface)
+#define MATERIAL_HASHED_SCALARS(X)                                                                 \
     X(specular_tint)                                                                               \
     X(anisotropy)                                                                                  \
     X(rotation)                                                                                    \

@@ -80,7 +80,7 @@ static void add_scalar(struct hash *h, const struct scalar_input *s)
 static bool has_list_inputs(const struct material *m)
 {
     bool driven = false;
-    for (int i = DRIVE_SPECULAR_TINT; m->shading && i <= DRIVE_TRANSMISSION; i++)
+    for (int i = DRIVE_SPECULAR_TINT; m->shading && i <= DRIVE_SUBSURFACE; i++)
         driven = driven || m->shading->drive[i];
     return driven || material_inputs_are_list(m);
 }
@@ -124,9 +124,13 @@ static void add_material(struct hash *h, const struct material *m)
         add_scalar(h, &m->specular);
         add_scalar(h, &m->ior);
 #define ADD(name) add_scalar(h, &m->name);
-        MATERIAL_LIST_SCALARS(ADD)
+        MATERIAL_HASHED_SCALARS(ADD)
 #undef ADD
         add_u64(h, (uint64_t)m->alpha_mode);
+        if (m->subsurface.value != 0) {
+            hash_add(h, "subsurface", 10);
+            add_scalar(h, &m->subsurface);
+        }
     }
     if (m->alpha_mode == ALPHA_MASK) {
         add_scalar(h, &m->opacity);

@@ -351,7 +351,7 @@ bool material_inputs_are_list(const struct material *m)
     case MATERIAL_PRINCIPLED:
         return m->specular.texture >= 0 || is_used(&m->specular_tint) || is_used(&m->anisotropy) ||
                is_used(&m->sheen) || is_used(&m->clearcoat) || is_used(&m->transmission) ||
-               m->layers.present;
+               is_used(&m->subsurface) || m->layers.present;
     default:
         return true;
     }
@@ -418,7 +418,7 @@ static const char *const layer_keys[] = {LAYER_KEYS, NULL};
 static const char *const principled_keys[] = {
     COMMON_KEYS,  "type",      "specular_tint",   "anisotropy",   "rotation", "sheen",
     "sheen_tint", "clearcoat", "clearcoat_gloss", "transmission", "ior",      "base_color",
-    "metallic",   "roughness", "specular",        LAYER_KEYS,     NULL};
+    "metallic",   "roughness", "specular",        "subsurface",   LAYER_KEYS, NULL};
 static const char *const oren_nayar_keys[] = {COMMON_KEYS, "type", "reflectance", "sigma", NULL};
 static const char *const rough_dielectric_keys[] = {COMMON_KEYS, "type", "ior", "roughness", NULL};
 static const char *const sheen_keys[] = {COMMON_KEYS, "type", "reflectance", "roughness", NULL};
@@ -472,6 +472,7 @@ static enum status load_principled(struct loader *l, const struct json *v, struc
     TRY(field_scalar(l, v, "clearcoat", &m->clearcoat));
     TRY(field_scalar(l, v, "clearcoat_gloss", &m->clearcoat_gloss));
     TRY(field_scalar(l, v, "transmission", &m->transmission));
+    TRY(field_scalar(l, v, "subsurface", &m->subsurface));
     TRY(load_layers(l, v, m));
     return field_ior(l, v, &m->ior);
 }

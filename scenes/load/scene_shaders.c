@@ -31,6 +31,7 @@ const struct drive_info drive_infos[DRIVE_COUNT] = {
     [DRIVE_CLEARCOAT] = {"clearcoat", 1, PRINCIPLED},
     [DRIVE_CLEARCOAT_GLOSS] = {"clearcoat_gloss", 1, PRINCIPLED},
     [DRIVE_TRANSMISSION] = {"transmission", 1, PRINCIPLED},
+    [DRIVE_SUBSURFACE] = {"subsurface", 1, PRINCIPLED},
     [DRIVE_ETA] = {"eta", 3, CONDUCTOR},
     [DRIVE_K] = {"k", 3, CONDUCTOR},
     [DRIVE_IOR] = {"ior", 1, DIELECTRIC | ROUGH_DIELECTRIC | THIN_DIELECTRIC | PRINCIPLED},

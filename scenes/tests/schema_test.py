@@ -44,7 +44,7 @@ GOOD = {
         "frost": {"type": "rough_dielectric", "ior": {"texture": "t", "scale": 2}, "roughness": 0.3},
         "pane": {"type": "thin_dielectric", "ior": 1.33},
         "fuzz": {"type": "sheen", "reflectance": [1, 0, 0], "roughness": 0.4},
-        "paint": {"type": "principled", "clearcoat": 1, "clearcoat_gloss": 0.9, "sheen": 0.5, "specular": {"texture": "t"}, "transmission": 0.2, "ior": 1.4},
+        "paint": {"type": "principled", "clearcoat": 1, "clearcoat_gloss": 0.9, "sheen": 0.5, "specular": {"texture": "t"}, "transmission": 0.2, "subsurface": {"texture": "t"}, "ior": 1.4},
         "lacquer": {"type": "principled", "coat": 1, "coat_roughness": {"texture": "t"}, "coat_normal_map": {"texture": "t"}, "specular_color": [9, 1, 1],
                     "specular_weight": 0.5, "fuzz": {"texture": "t", "scale": [1, 0, 0]}, "fuzz_roughness": 0.7, "transmission": 1, "thin": True},
         "amber": {"type": "dielectric", "medium": {"absorption": [0, 1, 30]}},

@@ -106,7 +106,7 @@ void emit_closure_walk(struct emit *e, struct text *out);
 uint32_t emit_image_number(struct emit *e, const char *name);
 enum { EMIT_NODE_COPIES = 16 }; /* nodes of an instruction in a loop */
 /* Names that pairs of principled() may have, EMIT_PAIR_COUNT of them. */
-enum { EMIT_PAIR_COUNT = 10 };
+enum { EMIT_PAIR_COUNT = 11 };
 extern const char *const emit_pair_names[EMIT_PAIR_COUNT];
 /* emit_surface.c: what a renderer answers at a hit; false when it is no such call. */
 bool emit_surface_call(struct emit *e, const struct ir_inst *i);

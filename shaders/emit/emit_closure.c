@@ -70,8 +70,8 @@ static void node_store_begin(struct node *n, ir_value result, const char *unless
 /* ---- components ----------------------------------------------------------------------------- */
 
 const char *const emit_pair_names[EMIT_PAIR_COUNT] = {
-    "specular",   "specular_tint", "anisotropy",      "rotation",     "sheen",
-    "sheen_tint", "clearcoat",     "clearcoat_gloss", "transmission", "ior"};
+    "specular",  "specular_tint",   "anisotropy",   "rotation",   "sheen", "sheen_tint",
+    "clearcoat", "clearcoat_gloss", "transmission", "subsurface", "ior"};
 
 static const char *argument(struct node *n, const struct ir_inst *i, const struct ir_arg *a)
 {

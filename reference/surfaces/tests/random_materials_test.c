@@ -126,6 +126,7 @@ static void draw_principled(struct dice *d, struct text *t, struct drawn *out)
     } else {
         conserves &= put_extra(t, "sheen", d) == 0;
         conserves &= put_extra(t, "clearcoat", d) == 0;
+        conserves &= put_extra(t, "subsurface", d) == 0;
         put_share(t, "sheen_tint", d);
         put_share(t, "clearcoat_gloss", d);
     }
@@ -176,6 +177,9 @@ static void draw_material(struct dice *d, struct drawn *out)
     out->json = t;
     out->entering = roll(d) < 0.6;
     out->cosine = draw(d, 0.1, 1, lows);
+    /* straight on, refraction and what an opacity lets through are not told apart (test_energy) */
+    if (out->ior != 1 && out->cosine == 1)
+        out->cosine = 0.999;
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */
