@@ -306,37 +306,62 @@ static enum status key_make(const struct compiler *c, const char *flags, const c
     return STATUS_OK;
 }
 
+/* What a library is made of. */
+struct making {
+    const struct compiler *c;
+    char flags[FLAGS_MAX];
+    const char *text;
+    const struct program_request *request; /* of a text with an edit */
+    const struct edit *edit;
+    /* In the arena. source: as text_compile has it. */
+    enum status (*make)(struct making *m, const char *source, struct arena *a, char **library,
+                        size_t *size, struct build_info *info, struct error *err);
+};
+
+/* What was kept under the key; else it is made, and kept. */
+static enum status library_need(struct making *m, const char key[33], void **library,
+                                struct build_info *info, struct error *err)
+{
+    char path[4096], source[4096], *made = NULL;
+    struct arena a = {0};
+    const void *kept;
+    size_t size;
+    enum status st = STATUS_OK;
+    snprintf(info->options, sizeof info->options, "%s", m->flags);
+    const bool keeps = kernel_cache_path(key, ".so", path, sizeof path, NULL) == STATUS_OK &&
+                       kernel_cache_path(key, ".c", source, sizeof source, NULL) == STATUS_OK;
+    info->cached = keeps && cache_read(&a, path, key, &kept, &size) &&
+                   library_load(kept, size, library, NULL) == STATUS_OK;
+    if (!info->cached) {
+        const double start = clock_s();
+        st = m->make(m, keeps ? source : "", &a, &made, &size, info, err);
+        info->compile_s = clock_s() - start;
+        if (st == STATUS_OK)
+            st = library_load(made, size, library, err);
+        if (st == STATUS_OK && keeps)
+            cache_write(path, key, made, size);
+    }
+    arena_free(&a);
+    return st;
+}
+
+static enum status text_make(struct making *m, const char *source, struct arena *a, char **library,
+                             size_t *size, struct build_info *info, struct error *err)
+{
+    return text_compile(m->c, m->flags, m->text, source, a, library, size, info, err);
+}
+
 enum status compiler_load_text(const struct compiler *c, const char *options, const char *text,
                                const char text_hash[33], void **library, struct build_info *info,
                                struct error *err)
 {
-    char flags[sizeof info->options], key[33], path[4096], source[4096];
-    if (strlen(options) >= sizeof flags)
+    struct making m = {.c = c, .text = text, .make = text_make};
+    char key[33];
+    if (strlen(options) >= sizeof m.flags)
         return error_msg(err, STATUS_LIMIT, "the compiler's options are too long");
-    snprintf(flags, sizeof flags, "%s", options);
-    snprintf(info->options, sizeof info->options, "%s", flags);
-    TRY(key_make(c, flags, text_hash, key, err));
-    bool keeps = kernel_cache_path(key, ".so", path, sizeof path, NULL) == STATUS_OK &&
-                 kernel_cache_path(key, ".c", source, sizeof source, NULL) == STATUS_OK;
-    struct arena a = {0};
-    const void *kept;
-    char *made = NULL;
-    size_t size;
-    info->cached = keeps && cache_read(&a, path, key, &kept, &size) &&
-                   library_load(kept, size, library, NULL) == STATUS_OK;
-    if (info->cached) {
-        arena_free(&a);
-        return STATUS_OK;
-    }
-    double start = clock_s();
-    enum status st = text_compile(c, flags, text, keeps ? source : "", &a, &made, &size, info, err);
-    info->compile_s = clock_s() - start;
-    if (st == STATUS_OK)
-        st = library_load(made, size, library, err);
-    if (st == STATUS_OK && keeps)
-        cache_write(path, key, made, size);
-    arena_free(&a);
-    return st;
+    snprintf(m.flags, sizeof m.flags, "%s", options);
+    TRY(key_make(c, m.flags, text_hash, key, err));
+    return library_need(&m, key, library, info, err);
 }
 
 /* ---- a text with an edit -------------------------------------------------------------------- */
@@ -399,11 +424,14 @@ static enum status objects_link(const struct compiler *c, const void *const obje
     return st;
 }
 
-static enum status edited_make(const struct compiler *c, const char *flags,
-                               const struct program_request *request, const struct edit *edit,
-                               struct arena *a, char **library, size_t *size,
-                               struct build_info *info, struct error *err)
+static enum status edited_make(struct making *m, const char *source, struct arena *a,
+                               char **library, size_t *size, struct build_info *info,
+                               struct error *err)
 {
+    (void)source; /* its two texts stay nowhere */
+    const struct compiler *c = m->c;
+    const struct program_request *request = m->request;
+    const struct edit *edit = m->edit;
     const void *objects[2] = {NULL, NULL};
     size_t sizes[2] = {0}, count = 0;
     struct body *bodies = NULL;
@@ -415,12 +443,12 @@ static enum status edited_make(const struct compiler *c, const char *flags,
     if (edit && !made)
         return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     if (edit)
-        TRY(object_need(c, flags, made, NULL, a, &objects[0], &sizes[0], info, err));
+        TRY(object_need(c, m->flags, made, NULL, a, &objects[0], &sizes[0], info, err));
     const char *marked = whole ? "" : text_marked(a, request->source, bodies, count);
     if (!marked)
         return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     if (!whole)
-        TRY(object_need(c, flags, marked, request->source_hash, a, &objects[1], &sizes[1], info,
+        TRY(object_need(c, m->flags, marked, request->source_hash, a, &objects[1], &sizes[1], info,
                         err));
     return objects_link(c, objects, sizes, a, library, size, info, err);
 }
@@ -429,37 +457,22 @@ enum status compiler_load_edited(const struct compiler *c, const struct program_
                                  const struct edit *edit, void **library, struct build_info *info,
                                  struct error *err)
 {
-    char flags[FLAGS_MAX], name[64], key[33], path[4096], *made = NULL;
-    struct arena a = {0};
-    const void *kept;
-    size_t size;
+    char name[64], key[33];
+    struct making m = {.c = c, .request = request, .make = edited_make};
     /* an edit of the shaders' library leaves the kernel without shaders as it is */
-    const struct edit *own = edit && edit->offset < strlen(request->source) ? edit : NULL;
-    TRY(flags_of(c, request, flags, err));
-    snprintf(info->options, sizeof info->options, "%s", flags);
-    TRY(key_make(c, flags, request->source_hash, key, err));
-    snprintf(name, sizeof name, "%zu %zu ", own ? own->offset : 0, own ? own->length : 0);
+    if (edit && edit->offset < strlen(request->source))
+        m.edit = edit;
+    TRY(flags_of(c, request, m.flags, err));
+    TRY(key_make(c, m.flags, request->source_hash, key, err));
+    snprintf(name, sizeof name, "%zu %zu ", m.edit ? m.edit->offset : 0,
+             m.edit ? m.edit->length : 0);
     struct hash *h = hash_open();
     if (!h)
         return error_msg(err, STATUS_MEMORY, "out of memory for a hash");
     hash_add(h, key, sizeof key);
     hash_add(h, name, strlen(name));
-    if (own)
-        hash_add(h, own->now, strlen(own->now));
+    if (m.edit)
+        hash_add(h, m.edit->now, strlen(m.edit->now));
     hash_close(h, key);
-    const bool keeps = kernel_cache_path(key, ".so", path, sizeof path, NULL) == STATUS_OK;
-    info->cached = keeps && cache_read(&a, path, key, &kept, &size) &&
-                   library_load(kept, size, library, NULL) == STATUS_OK;
-    enum status st = STATUS_OK;
-    if (!info->cached) {
-        const double start = clock_s();
-        st = edited_make(c, flags, request, own, &a, &made, &size, info, err);
-        info->compile_s = clock_s() - start;
-        if (st == STATUS_OK)
-            st = library_load(made, size, library, err);
-        if (st == STATUS_OK && keeps)
-            cache_write(path, key, made, size);
-    }
-    arena_free(&a);
-    return st;
+    return library_need(&m, key, library, info, err);
 }
