@@ -8,7 +8,7 @@
 // clang-format on
 
 /* What a run of points holds besides the emitted module's own cells: the module reads it by byte
- * offsets (enum in emit_llvm.c). */
+ * offsets (enum in emit_llvm.h). */
 struct al_run {
     const uint *args;
     const struct a_host *host;
