@@ -291,7 +291,7 @@ class Scene:
 
     def environment(self):
         if self.chance(0.3):
-            return {"file": os.path.join(LIBRARY, "sky.hdr"), "rotation": self.number(0, 360), "scale": self.number(0.1, 0.4)}
+            return {"file": os.path.join(LIBRARY, "sky.hdr"), "rotation": self.number(0, 360), "mirror": self.chance(0.5), "scale": self.number(0.1, 0.4)}
         return {"radiance": self.color(0.1, 0.8)}
 
     def camera(self):

@@ -824,6 +824,8 @@ static void put_environment(struct scene_generator *g, bool needed)
             json_key_number(&g->w, "rotation", scene_uniform(g, -360, 360));
         if (scene_chance(g, 50))
             json_key_string(&g->w, "up", scene_word(g, ups));
+        if (scene_chance(g, 50))
+            json_key_bool(&g->w, "mirror", scene_chance(g, 80));
         if (scene_chance(g, 30))
             json_key_string(&g->w, "color_space", scene_word(g, color_spaces));
     }

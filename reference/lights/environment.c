@@ -140,7 +140,7 @@ bool environment_sample(const struct environment *e, const struct environment_ta
     double map_u = (i + dv) / e->map.width, map_v = (j + du) / e->map.height;
     double theta = PI * map_v, phi = 2 * PI * map_u;
     struct vec3 l = vec3(sin(theta) * sin(phi), cos(theta), -sin(theta) * cos(phi));
-    const float *m = e->to_local; /* a rotation: its transpose goes back */
+    const float *m = e->to_local; /* orthonormal: its transpose goes back */
     *d = add(add(scale(l.x, from_float(m)), scale(l.y, from_float(m + 3))),
              scale(l.z, from_float(m + 6)));
     *pdf_w = map_pdf(e, t, i, j, map_v);

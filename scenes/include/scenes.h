@@ -434,7 +434,8 @@ struct environment {
     enum environment_type type;
     float radiance[3]; /* constant; for a map, the factor on its texels */
     struct image map;  /* F32, 3 channels */
-    float to_local[9]; /* rotation, row-major: world direction -> the map's frame, +y up */
+    /* orthonormal, row-major: world direction -> the map's frame, +y up; mirrored: determinant -1 */
+    float to_local[9];
 };
 
 /* Seconds spent while loading, the phases of the field's table of phases. */

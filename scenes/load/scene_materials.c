@@ -602,8 +602,8 @@ enum status find_material(struct loader *l, const struct json *name, uint32_t *o
 /* ---- environment ---------------------------------------------------------------------------- */
 
 /* World directions to the map's: the environment turned by `degrees` about the up axis, and that
- * axis to +y. */
-static void environment_rotation(struct environment *e, double degrees, bool up_is_z)
+ * axis to +y; then left and right exchanged, if it is mirrored. */
+static void environment_frame(struct environment *e, double degrees, bool up_is_z, bool mirrored)
 {
     static const struct transform z_to_y = {{{1, 0, 0, 0}, {0, 0, 1, 0}, {0, -1, 0, 0}}};
     struct transform turn = transform_rotate((double[3]){0, 1, 0}, -degrees * (M_PI / 180));
@@ -611,19 +611,20 @@ static void environment_rotation(struct environment *e, double degrees, bool up_
         turn = transform_after(&turn, &z_to_y);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            e->to_local[3 * i + j] = (float)turn.m[i][j];
+            e->to_local[3 * i + j] = (float)(mirrored && i == 0 ? -turn.m[i][j] : turn.m[i][j]);
 }
 
 enum status load_environment(struct loader *l, const struct json *v)
 {
-    static const char *const keys[] = {"radiance", "file",        "scale", "rotation",
-                                       "up",       "color_space", NULL};
+    static const char *const keys[] = {"radiance", "file",   "scale",       "rotation",
+                                       "up",       "mirror", "color_space", NULL};
     static const char *const ups[] = {"y", "z", NULL};
     struct document *d = &l->d;
     struct environment e = {.type = ENVIRONMENT_NONE};
     double degrees = 0;
     int up = 0, space = COLOR_AUTO;
-    environment_rotation(&e, 0, false);
+    bool mirrored = false;
+    environment_frame(&e, 0, false, false);
     if (!v) {
         l->scene->environment = e;
         return STATUS_OK;
@@ -649,8 +650,9 @@ enum status load_environment(struct loader *l, const struct json *v)
     TRY(field_rgb(d, v, "scale", 0, 1e6, e.radiance));
     TRY(field_number(d, v, "rotation", -36000, 36000, &degrees));
     TRY(field_choice(d, v, "up", ups, &up));
+    TRY(field_bool(d, v, "mirror", &mirrored));
     TRY(field_choice(d, v, "color_space", color_spaces, &space));
-    environment_rotation(&e, degrees, up == 1);
+    environment_frame(&e, degrees, up == 1, mirrored);
     struct image raw;
     struct arena scratch = {0};
     enum status s = read_image(l, &scratch, file, (enum color_space)space, &raw);

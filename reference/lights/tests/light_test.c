@@ -310,6 +310,45 @@ static void test_map_samples(void **state)
     test_scene_free(s);
 }
 
+/* A mirrored map is the map of the picture with its columns the other way round: the same radiance
+ * and density of every direction, and samples that are that map's. */
+static void test_mirrored(void **state)
+{
+    (void)state;
+    float rgb[WIDTH * HEIGHT * 3], flipped[WIDTH * HEIGHT * 3];
+    hot_map(rgb);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        memcpy(flipped + 3 * i, rgb + 3 * (i / WIDTH * WIDTH + WIDTH - 1 - i % WIDTH), 12);
+    struct scene *s = test_scene_new(), *f = test_scene_new();
+    test_map(s, WIDTH, HEIGHT, rgb);
+    test_map(f, WIDTH, HEIGHT, flipped);
+    rotate(s);
+    rotate(f);
+    for (int j = 0; j < 3; j++)
+        s->environment.to_local[j] = -s->environment.to_local[j];
+    struct lights mirrored = test_lights(s), other = test_lights(f);
+    double unlike = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        struct light_sample sample;
+        double u[4], pdf, want;
+        test_numbers(23, i, u);
+        struct vec3 d = map_sphere(u[0], u[1]);
+        struct vec3 L = light_environment(&mirrored, d, &pdf),
+                    M = light_environment(&other, d, &want);
+        near_relative(pdf, want, 1e-9);
+        near_relative(L.x, M.x, 1e-9);
+        unlike += fabs(L.x - light_environment(&other, vec3(d.x, -d.y, d.z), &want).x);
+        assert_true(light_sample(&mirrored, vec3(0, 0, 0), gray(0), u, &sample));
+        near_relative(light_environment(&other, sample.wi, &want).x, sample.Le.x, 1e-4);
+        near_relative(want, sample.pdf_w, 1e-5);
+    }
+    assert_true(unlike > 0); /* the picture is not its own mirror image */
+    lights_release(&mirrored);
+    lights_release(&other);
+    test_scene_free(s);
+    test_scene_free(f);
+}
+
 static void test_map_density(void **state)
 {
     (void)state;
@@ -415,11 +454,11 @@ static void test_public(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_areas),          cmocka_unit_test(test_area_density),
-        cmocka_unit_test(test_cones),          cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_map_samples),    cmocka_unit_test(test_map_density),
-        cmocka_unit_test(test_map_directions), cmocka_unit_test(test_no_light),
-        cmocka_unit_test(test_public),
+        cmocka_unit_test(test_areas),       cmocka_unit_test(test_area_density),
+        cmocka_unit_test(test_cones),       cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_map_samples), cmocka_unit_test(test_mirrored),
+        cmocka_unit_test(test_map_density), cmocka_unit_test(test_map_directions),
+        cmocka_unit_test(test_no_light),    cmocka_unit_test(test_public),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

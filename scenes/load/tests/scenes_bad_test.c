@@ -180,6 +180,8 @@ static const struct bad table[] = {
     {HEAD "\"environment\": {}, " NOOBJ, STATUS_TYPE, "environment", "neither"},
     {HEAD "\"environment\": {\"radiance\": 1, \"file\": \"a\"}, " NOOBJ, STATUS_TYPE, "environment", "both"},
     {HEAD "\"environment\": {\"radiance\": 1, \"rotation\": 3}, " NOOBJ, STATUS_TYPE, "environment.rotation", "only \"radiance\""},
+    {HEAD "\"environment\": {\"radiance\": 1, \"mirror\": true}, " NOOBJ, STATUS_TYPE, "environment.mirror", "only \"radiance\""},
+    {HEAD "\"environment\": {\"file\": \"../library/sky.hdr\", \"mirror\": -1}, " NOOBJ, STATUS_TYPE, "environment.mirror", "true or false"},
     {HEAD "\"environment\": {\"radiance\": 1e13}, " NOOBJ, STATUS_RANGE, "environment.radiance", ""},
     {HEAD "\"environment\": {\"file\": \"none.exr\"}, " NOOBJ, STATUS_IO, "environment.file", "none.exr"},
     {HEAD "\"environment\": {\"file\": \"../library/sky.hdr\", \"up\": \"x\"}, " NOOBJ, STATUS_TYPE, "environment.up", "\"y\", \"z\""},

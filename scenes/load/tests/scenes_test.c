@@ -429,6 +429,12 @@ static void test_environment(void **state)
     check_turn("\"up\": \"z\"", (double[3]){0, 1, 0}, (double[3]){0, 0, -1});
     /* z up: what stood at the map's -z (world +y) is seen at -x after a turn of 90 degrees */
     check_turn("\"up\": \"z\", \"rotation\": 90", (double[3]){-1, 0, 0}, (double[3]){0, 0, -1});
+    /* the middle of the picture stays, what was left of it is right */
+    check_turn("\"mirror\": true", (double[3]){1, 2, 3}, (double[3]){-1, 2, 3});
+    check_turn("\"mirror\": false", (double[3]){1, 2, 3}, (double[3]){1, 2, 3});
+    check_turn("\"mirror\": true, \"rotation\": 90", (double[3]){1, 0, 0}, (double[3]){0, 0, 1});
+    check_turn("\"mirror\": true, \"rotation\": 90", (double[3]){0, 0, 1}, (double[3]){1, 0, 0});
+    check_turn("\"mirror\": true, \"up\": \"z\"", (double[3]){3, 2, 1}, (double[3]){-3, 1, -2});
 }
 
 /* Filters leave negative texels in real environment maps; light is not negative. */
