@@ -418,50 +418,77 @@ K_FN void a_artistic_ior(af r, af g, af *n, af *k)
     *k = a_fsqrt(k2);
 }
 
-/* ---- light of the spectrum: of one point, where no interpreter can be asked ---------------- */
+/* ---- light of the spectrum: in doubles, of one point, where no interpreter can be asked ----- */
 
-#if A_WIDTH == 1
+#ifdef A_HAS_DOUBLES
 K_CONST float a_cie[81][3] = {
 #include "asl/cie.def"
 };
 /* XYZ times scale as rgb, 0 where it would be negative. */
-K_FN void a_positive_rgb(const float xyz[3], float scale, float out[3])
+K_FN void a_positive_rgb(const double xyz[3], double scale, float out[3])
 {
-    out[0] = (3.24297897f * xyz[0] + -1.53833618f * xyz[1]) + -0.498919841f * xyz[2];
-    out[1] = (-0.968997953f * xyz[0] + 1.87549198f * xyz[1]) + 0.0415445241f * xyz[2];
-    out[2] = (0.0556683244f * xyz[0] + -0.204117189f * xyz[1]) + 1.05769816f * xyz[2];
+    const float from[9] = {3.24297897f,   -1.53833618f,  -0.498919841f, -0.968997953f, 1.87549198f,
+                           0.0415445241f, 0.0556683244f, -0.204117189f, 1.05769816f};
     for (int c = 0; c < 3; c++) {
-        float v = out[c] * scale;
-        out[c] = v > 0.0f ? v : 0.0f;
+        double v = 0;
+        for (int k = 0; k < 3; k++)
+            v = v + (double)from[3 * c + k] * xyz[k];
+        v = v * scale;
+        out[c] = v > 0 ? (float)v : 0.0f;
     }
 }
-/* Planck's law over the table, wavelengths in micrometres: in floats, where the reference sums in
- * doubles. exp(-x) in two halves, and all of it scaled, so that no part leaves the range of floats
- * before the colour does. */
+/* e^x - 1 for 0 <= x < 700: x = n ln 2 + r, and of r the series, whose next term is below 2^-57. */
+K_FN double a_expm1_doubles(double x)
+{
+    const double inverses[13] = {1.0,
+                                 1.0 / 2,
+                                 1.0 / 6,
+                                 1.0 / 24,
+                                 1.0 / 120,
+                                 1.0 / 720,
+                                 1.0 / 5040,
+                                 1.0 / 40320,
+                                 1.0 / 362880,
+                                 1.0 / 3628800,
+                                 1.0 / 39916800,
+                                 1.0 / 479001600,
+                                 1.0 / 6227020800.0};
+    const int n = (int)(x * 1.44269504088896341 + 0.5);
+    /* ln 2 in two parts, the first of which has room for n */
+    const double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+    double p = 0, two = (double)K_AS_FLOAT((uint)(127 + (n >> 3)) << 23);
+    for (int k = 12; k >= 0; k--)
+        p = (p + inverses[k]) * r;
+    two = two * two;
+    two = two * two;
+    two = two * two * (double)(1 << (n & 7));
+    return two * p + (two - 1);
+}
+/* Planck's law over the table, as the reference sums it. */
 A_CALL void a_blackbody(float kelvin, float out[3])
 {
-    float xyz[3] = {0.0f, 0.0f, 0.0f};
-    float scale = kelvin > 1.0e5f ? 1048576.0f : 1.0f / 1048576.0f;
+    double xyz[3] = {0, 0, 0};
     for (int i = 0; i < 81 && kelvin > 0.0f; i++) {
-        float l = 0.38f + 0.005f * (float)i, l2 = l * l, x = 14387.7688f / (l * kelvin);
-        float root = a_exp(-0.5f * x);
-        float m = ((1870885.93f / scale) / ((l2 * l2) * l) * root) * root / -a_expm1(-x);
+        const double l = (380.0 + 5.0 * i) * 1e-9, x = 1.438776877e-2 / (l * (double)kelvin);
+        if (!(x < 700))
+            continue;
+        const double m = 3.741771852e-16 / (l * l * l * l * l * a_expm1_doubles(x));
         for (int c = 0; c < 3; c++)
-            xyz[c] = xyz[c] + m * a_cie[i][c];
+            xyz[c] = xyz[c] + m * (double)a_cie[i][c] * 5e-9;
     }
-    a_positive_rgb(xyz, scale, out);
+    a_positive_rgb(xyz, 1, out);
 }
 /* The matching functions at a wavelength in nm, linearly between the table's rows. */
 A_CALL void a_wavelength(float nm, float out[3])
 {
-    float xyz[3] = {0.0f, 0.0f, 0.0f}, at = (nm - 380.0f) / 5.0f;
-    if (at >= 0.0f && at <= 80.0f) {
+    double xyz[3] = {0, 0, 0}, at = ((double)nm - 380.0) / 5.0;
+    if (at >= 0 && at <= 80) {
         int i = (int)at;
         i = i > 79 ? 79 : i;
-        float f = at - (float)i;
         for (int c = 0; c < 3; c++)
-            xyz[c] = a_cie[i][c] + f * (a_cie[i + 1][c] - a_cie[i][c]);
+            xyz[c] =
+                (double)a_cie[i][c] + (at - i) * ((double)a_cie[i + 1][c] - (double)a_cie[i][c]);
     }
-    a_positive_rgb(xyz, 0.396825397f, out);
+    a_positive_rgb(xyz, 1 / 2.52, out);
 }
 #endif

@@ -158,6 +158,8 @@ const char *emit_point_word(struct emit *e, uint32_t w);
 /* Slot k of a call's argument a as a float: its value (d 0), or its change in x (1) or y (2). A
  * number stands for all components of a triple. */
 const char *emit_part(struct emit *e, const struct ir_inst *i, uint32_t a, uint32_t k, uint32_t d);
+/* Inverses and spectra are made in doubles, which only texts for one point have. */
+void emit_needs_doubles(struct emit *e, const struct ir_inst *i);
 /* emit_attribute.c: getattribute() of a surface, and geometry data but s and t; false for other
  * instructions. */
 bool emit_attribute(struct emit *e, const struct ir_inst *i);

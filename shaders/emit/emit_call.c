@@ -646,10 +646,9 @@ static void matrix(const struct args *x, uint32_t a)
         EMIT("v%u_m[%u] = %s;\n", x->i->result, k, part(x, a, k, 0));
 }
 
-/* Inverses are made in doubles, which only texts for one point have. */
-static void needs_doubles(struct emit *e, const struct ir_inst *i)
+void emit_needs_doubles(struct emit *e, const struct ir_inst *i)
 {
-    EMIT("\n#ifndef A_HAS_DOUBLES\n#error \"%s() of a matrix needs double precision, which this "
+    EMIT("\n#ifndef A_HAS_DOUBLES\n#error \"%s() needs double precision, which this "
          "device lacks\"\n#endif\n",
          i->u.call->name);
     e->line = (struct src_pos){0};
@@ -666,7 +665,7 @@ static bool matrices(const struct args *x)
     if (!transform || normal) {
         if (e->opt->host)
             return false;
-        needs_doubles(e, x->i);
+        emit_needs_doubles(e, x->i);
     }
     matrix(x, 0);
     if (transform) {

@@ -494,6 +494,7 @@ bool emit_spectrum(struct emit *e, const struct ir_inst *i)
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
     if (!c || !emit_is_spectrum(c))
         return false;
+    emit_needs_doubles(e, i);
     EMIT("float v%u_r[3];\n%s(%s, v%u_r);\n", i->result,
          c->callee == BI_BLACKBODY ? "a_blackbody" : "a_wavelength", emit_part(e, i, 0, 0, 0),
          i->result);

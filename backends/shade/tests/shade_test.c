@@ -159,6 +159,10 @@ static const char *const exact[] = {
     "}",
     "shader s(output vector r = 0) { vector a = vector(u, v, 1), b = vector(v, 1, u); "
     "r = cross(a, b) / dot(a, b) + normalize(a) * length(b) + reflect(a, b) + faceforward(a, b); }",
+    /* light of the spectrum, cold, hot and beyond what a float holds of it */
+    "shader s(output color r = 0, output color w = 0) { float k = floor(4096 * u), big = 1e38; r = "
+    "blackbody(v < 0.2 ? k / 32 : v < 0.5 ? 20 + 4 * k : v < 0.8 ? 1e5 * k : big * k) + "
+    "blackbody(1 / (u - u)); w = wavelength_color(370 + k / 9 + v); }",
     "shader s(output int r = 0) { r = hash(u) ^ hash(P) ^ hash((int)(u * 9)) ^ hash(u, v); }",
     "shader s(output float r = 0) { while (1) { r += 1; if (r > u * 30) exit(); } }",
     "shader s(output float r = 0) { r = round(u * 5 - 2) + floor(v * 5 - 2) + ceil(u * 3) "
