@@ -31,6 +31,16 @@ double scene_decades(struct scene_generator *g, double lo, double hi); /* lo > 0
 double scene_unit(struct scene_generator *g);
 const char *scene_word(struct scene_generator *g, const char *const *words); /* ends with NULL */
 void scene_put_vector(struct scene_generator *g, const char *key, const double *v, size_t n);
+/* A place in the world, moved and scaled as all of the scene is. */
+void scene_put_place(struct scene_generator *g, const char *key, const double v[3]);
+/* Gray or coloured, up to `most`, at least `least` or 0. */
+void scene_put_radiance(struct scene_generator *g, const char *key, double least, double most);
+
+/* ---- scene_materials.c: texture and material i of the scene ---------------------------------- */
+
+extern const char *const scene_color_spaces[]; /* ends with NULL */
+void scene_put_texture(struct scene_generator *g, uint32_t i);
+void scene_put_material(struct scene_generator *g, uint32_t i);
 
 /* Types that have inputs, ending with NULL; and the inputs of one. base: of a shader's material,
  * without layers; hollow: with a medium. */
@@ -39,7 +49,27 @@ void scene_put_inputs(struct scene_generator *g, const char *type, bool base, bo
 void scene_put_color(struct scene_generator *g, const char *key);
 void scene_put_scalar(struct scene_generator *g, const char *key, double lo, double hi);
 
-/* scene_shaders.c: source or layers, base and drive of material i, whose "type" is written. */
+/* ---- scene_objects.c: a step of a transform; "groups"; "objects" ----------------------------- */
+
+void scene_put_step(struct scene_generator *g, const char *key, const double *v, size_t n);
+void scene_put_rotation(struct scene_generator *g);
+void scene_put_groups(struct scene_generator *g);
+void scene_put_objects(struct scene_generator *g);
+
+/* ---- scene_lights.c: needed: there is no other light ------------------------------------------ */
+
+void scene_put_light(struct scene_generator *g);
+void scene_put_environment(struct scene_generator *g, bool needed);
+
+/* ---- scene_cameras.c -------------------------------------------------------------------------- */
+
+void scene_put_camera(struct scene_generator *g);
+void scene_put_film(struct scene_generator *g);
+void scene_put_render(struct scene_generator *g);
+
+/* ---- scene_shaders.c -------------------------------------------------------------------------- */
+
+/* Source or layers, base and drive of material i, whose "type" is written. */
 void scene_put_shader(struct scene_generator *g, uint32_t i);
 /* "materials" m0 ... that between all parts say every closure, number and colour that scenes at
  * random are made of; *count of them. */
