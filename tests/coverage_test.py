@@ -45,6 +45,9 @@ with tempfile.TemporaryDirectory() as folder:
     listed.write_text(whole + "math/random.h: never 3: what runs\n")
     more = check("--check")
     assert more.returncode == 1 and "math/random.h: never 3: what runs: is run" in more.stdout, more.stdout
+    listed.write_text(whole + "= Sometimes: by the weather\nmath/random.h: never 3: what runs\n")
+    assert check("--check").returncode == 0, check("--check").stdout
+    assert check("--update").returncode == 0 and "= Sometimes: by the weather\nmath/random.h" in listed.read_text()
     listed.write_text("# kept\n\n= cameras are tried elsewhere\n" + entry + "\n")
     assert check("--update").returncode == 0
     assert listed.read_text().startswith("# kept\n\n= cameras are tried elsewhere\n" + entry + "\n")

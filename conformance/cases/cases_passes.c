@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image.passes: what k_passes writes, in strict mode: its beauty has the film's bits, its direct
- * light those of a film of paths of two edges, everything is native's to the bit; and native's is
- * the reference's but where a decision fell otherwise. */
+ * light those of a film of paths of two edges, a few passes alone are those of all, everything is
+ * native's to the bit; and native's is the reference's but where a decision fell otherwise. */
 #include "cases_camera.h"
 #include "steps/offers.h"
 
@@ -119,6 +119,29 @@ static size_t pixels_apart(const struct passes *a, const struct passes *b, int p
     return count;
 }
 
+/* A device that is asked for some passes alone leaves out the others' work: paths, and the rays of
+ * occlusion. What it gives is the same. */
+static enum status check_some(struct run_context *c, const struct render_job *job,
+                              const struct passes *all, bool *failed, struct error *err)
+{
+    static const unsigned some[] = {1u << PASS_ALBEDO | 1u << PASS_NORMAL | 1u << PASS_DEPTH,
+                                    1u << PASS_AO, 1u << PASS_DIRECT | 1u << PASS_UV};
+    for (size_t i = 0; i < sizeof some / sizeof *some && !*failed; i++) {
+        struct passes p = {0};
+        char text[256];
+        uint32_t place[2];
+        enum status s = device_passes(c->device, job, some[i], &p, err);
+        if (s == STATUS_OK && passes_differ(&p, all, text, sizeof text, place)) {
+            *failed = true;
+            s = case_fail(c, "%s: %s; the second is of all passes together", c->scene->name, text);
+        }
+        passes_free(&p);
+        if (s != STATUS_OK)
+            return s;
+    }
+    return STATUS_OK;
+}
+
 static enum status check_reference(struct run_context *c, const struct render_job *job,
                                    const struct passes *p, bool *failed, struct error *err)
 {
@@ -173,6 +196,8 @@ static enum status check_scene(struct run_context *c, const char *name, bool *fa
         s = check_film(c, &job, &own, PASS_BEAUTY, failed, err);
     if (s == STATUS_OK && !*failed)
         s = check_film(c, &shallow, &own, PASS_DIRECT, failed, err);
+    if (s == STATUS_OK && !*failed)
+        s = check_some(c, &job, &own, failed, err);
     if (s == STATUS_OK && !*failed)
         s = check_reference(c, &job, &own, failed, err);
     passes_free(&own);

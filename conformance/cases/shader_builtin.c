@@ -2,7 +2,8 @@
 /* shader.builtin.NAME: each overload of one builtin, called by a shader of its own at points whose
  * globals are its arguments, so that they take special values. shader.builtins.PART: an overload of
  * each builtin, many in one shader; strings that mean something are constants there, so that devices
- * can run them. */
+ * can run them. Those of noise are called at points in rows too, and for their values alone: engines
+ * that run several points at once compute what such points share once. */
 #include "cases_shader.h"
 #include "generate/offers.h"
 
@@ -12,6 +13,7 @@
 #include <string.h>
 
 enum { RANDOM = 240, CALM = 60, CALLS = 24 /* in one shader */ };
+enum { ROWS = 64, ROW = 16, GRID_WIDTH = 27, GRID_HEIGHT = 5 };
 
 /* One overload; word: which of its strings, -1: one that is computed. */
 struct call {
@@ -111,12 +113,12 @@ static bool needs_pick(const struct call *c)
 }
 
 /* Outputs of call 7 are r7, its slopes rx7 and ry7, and what it writes: o7_0 for argument 0. */
-static void write_outputs(struct text *out, const struct signature *s, unsigned number)
+static void write_outputs(struct text *out, const struct signature *s, unsigned number, bool slopes)
 {
     if (s->result != ASL_VOID)
         text_printf(out, ",\n    output %s r%u = %s", type_name(s->result), number,
                     s->result == ASL_STRING ? "\"\"" : "0");
-    if (has_slope(s))
+    if (slopes && has_slope(s))
         text_printf(out, ",\n    output %s rx%u = 0, output %s ry%u = 0", type_name(s->result),
                     number, type_name(s->result), number);
     for (unsigned i = 0; i < s->count; i++)
@@ -128,7 +130,7 @@ static void write_outputs(struct text *out, const struct signature *s, unsigned 
                                                        : "0");
 }
 
-static void write_call(struct text *out, const struct call *c, unsigned number)
+static void write_call(struct text *out, const struct call *c, unsigned number, bool slopes)
 {
     const struct signature *s = c->s;
     for (unsigned i = 0; i < s->count; i++)
@@ -153,12 +155,12 @@ static void write_call(struct text *out, const struct call *c, unsigned number)
             write_input(out, c, number, i);
     }
     text_puts(out, ");\n");
-    if (has_slope(s))
+    if (slopes && has_slope(s))
         text_printf(out, "    rx%u = Dx(r%u);\n    ry%u = Dy(r%u);\n", number, number, number,
                     number);
 }
 
-static void write_shader_text(struct text *out, const struct call *calls, size_t count)
+static void write_shader_text(struct text *out, const struct call *calls, size_t count, bool slopes)
 {
     text_printf(out, "// isophote: calls of %s%s\n", calls[0].s->row->name,
                 count > 1 ? " and others" : "");
@@ -167,10 +169,10 @@ static void write_shader_text(struct text *out, const struct call *calls, size_t
             write_pick(out, calls[i].s, i);
     text_puts(out, "shader probe(float pf0 = 1, float pa0[3] = { 1 }");
     for (unsigned i = 0; i < count; i++)
-        write_outputs(out, calls[i].s, i);
+        write_outputs(out, calls[i].s, i, slopes);
     text_puts(out, ")\n{\n");
     for (unsigned i = 0; i < count; i++)
-        write_call(out, &calls[i], i);
+        write_call(out, &calls[i], i, slopes);
     text_puts(out, "}\n");
 }
 
@@ -200,6 +202,12 @@ static float any_float(struct dice *d)
     return (float)(dice_chance(d, 50) ? v : -v);
 }
 
+/* In [1/16, 1/2). */
+static float slope(struct dice *d) { return 0.0625f + (float)dice_roll(d, 7 << 16) * 0x1p-20f; }
+
+/* In [-1/2, 1/2). */
+static float any_slope(struct dice *d) { return (float)dice_roll(d, 1 << 20) * 0x1p-20f - 0.5f; }
+
 static bool can_be_special(const struct signature *s)
 {
     /* bits of NaN are nobody's business, and arrays of half a million words are no test */
@@ -225,15 +233,59 @@ static size_t fill_points(const struct signature *s, struct asl_globals *p)
         p[n] = (struct asl_globals){.surfacearea = 1, .raytype = 1};
         for (unsigned k = 0; k < 16; k++)
             *slot(&p[n], k) = 0.25f + (float)dice_roll(&d, 1 << 20) * 0x1p-21f;
-        p[n].u.dx = 0.125f;
-        p[n].v.dy = -0.0625f;
+        p[n].u.dx = slope(&d);
+        p[n].v.dy = -slope(&d);
         for (unsigned k = 0; k < 3; k++) {
-            p[n].P.dx[k] = 0.5f;
-            p[n].I.dy[k] = 0.25f;
-            p[n].N.dx[k] = -0.125f;
+            p[n].P.dx[k] = slope(&d);
+            p[n].I.dy[k] = slope(&d);
+            p[n].N.dx[k] = -slope(&d);
+        }
+    }
+    /* noise has the same bits everywhere, wherever its arguments go */
+    for (size_t i = 0; i < n && !can_be_special(s); i++) {
+        struct asl_dual3 *const triples[] = {&p[i].P, &p[i].I, &p[i].N, &p[i].Ps};
+        p[i].u.dy = any_slope(&d);
+        p[i].v.dx = any_slope(&d);
+        for (unsigned k = 0; k < 12; k++) {
+            triples[k / 3]->dx[k % 3] += any_slope(&d);
+            triples[k / 3]->dy[k % 3] += any_slope(&d);
         }
     }
     return n;
+}
+
+/* Rows of points that move along their first argument (a call's second one, where a word is first) by
+ * a step of their own, forward or back, by less than a cell of noise or by many; every eighth row
+ * bends, by the next component. What else there is stays, negative or not, and in half of the rows
+ * whole, as periods are. */
+static size_t fill_rows(struct asl_globals *p)
+{
+    static const float steps[] = {0.0f,   0x1p-5f, 0.11f,  0.29f, 0.53f,    0.97f, 1.4f,   2.3f,
+                                  -0.13f, -0.31f,  -0.61f, -1.1f, -0x1p-6f, -2.7f, 17.25f, 3e8f};
+    const unsigned count = sizeof steps / sizeof *steps;
+    struct dice d;
+    dice_seed(&d, 78);
+    for (size_t row = 0; row < ROWS; row++) {
+        /* slots of u, P, N, or of v, I, Ps: write_input */
+        const unsigned moves =
+            row / count % 2 ? 1u << 1 | 1u << 5 | 1u << 11 : 1u | 1u << 2 | 1u << 8;
+        float base[16];
+        for (unsigned k = 0; k < 16; k++)
+            base[k] = (row + row / count / 2) % 2 && k > 4 && !(moves & 1u << k)
+                          ? (float)dice_roll(&d, 9)
+                          : (float)((int)dice_roll(&d, 1 << 16) - (1 << 15)) * 0x1p-11f;
+        for (size_t x = 0; x < ROW; x++, p++) {
+            const float by = (float)x * steps[row % count];
+            *p = (struct asl_globals){.surfacearea = 1, .raytype = 1};
+            for (unsigned k = 0; k < 16; k++)
+                *slot(p, k) = base[k] + (moves & 1u << k ? by : 0);
+            if (row % 8 == 7) {
+                p->P.v[1 + row / 8 % 2] += (float)x * 0.17f;
+                p->I.v[1 + row / 8 % 2] -= (float)x * 0.23f;
+            }
+        }
+    }
+    return (size_t)ROWS * ROW;
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -390,44 +442,83 @@ static void judge_results(struct builtin_judge *j, const char *engine,
 }
 
 static enum status run_probe(const struct shader_file *f, const struct shader_setting *s,
-                             const struct asl_globals *points, size_t count,
-                             struct shade_result *out, struct error *err)
+                             const struct shade_points *points, struct shade_result *out,
+                             struct error *err)
 {
     struct shade_options o = {
         .outputs = f->all, .mode = MODE_STRICT, .level = s->level, .fault = s->fault, .threads = 1};
-    struct shade_points p = {.globals = points, .count = count};
     struct shade *shade = NULL;
     shader_world(&o);
     enum status st = shade_open(s->engine, f->group, &o, &shade, err);
     if (st == STATUS_OK)
-        st = shade_run(shade, &p, out, err);
+        st = shade_run(shade, points, out, err);
     shade_close(shade);
     return st;
 }
 
-/* Calls in one shader, whose arguments may all be special, or none. */
+/* Both engines' results at those points; `globals` are what they hold. */
+static enum status judge_points(struct builtin_judge *j, const struct shader_file *f,
+                                const struct shader_setting *s, const struct shade_points *points,
+                                const struct asl_globals *globals, const struct call *calls,
+                                struct error *err)
+{
+    struct shade_result want = {0}, have = {0};
+    const struct shader_setting reference = {.engine = "interp"};
+    enum status st = run_probe(f, s, points, &have, err); /* first: it may be that it cannot */
+    if (st == STATUS_OK)
+        st = run_probe(f, &reference, points, &want, err);
+    if (st == STATUS_OK)
+        judge_results(j, s->engine, &want, &have, globals, calls);
+    shade_result_free(&want);
+    shade_result_free(&have);
+    return st;
+}
+
+/* Values alone, at points in rows: such as are given, and of grids. */
+static enum status judge_rows(struct builtin_judge *j, const struct shader_file *f,
+                              const struct shader_setting *s, struct asl_globals *room,
+                              const struct call *calls, struct error *err)
+{
+    const struct shade_grid grids[] = {
+        {.width = GRID_WIDTH, .height = GRID_HEIGHT, .scale = {2.9, -5.3}, .vary_p = true},
+        {.width = GRID_WIDTH,
+         .height = GRID_HEIGHT,
+         .center = true,
+         .scale = {-31, 7},
+         .vary_u = true},
+        {.width = 1, .height = GRID_HEIGHT, .offset = {-0.3, 4}, .vary_v = true}};
+    struct shade_points points = {.globals = room, .count = fill_rows(room)};
+    enum status st = judge_points(j, f, s, &points, room, calls, err);
+    for (size_t i = 0; st == STATUS_OK && !*j->difference && i < sizeof grids / sizeof *grids;
+         i++) {
+        points = (struct shade_points){.grid = grids[i]};
+        for (size_t k = 0; k < (size_t)grids[i].width * grids[i].height; k++)
+            shade_grid_globals(&grids[i], k, &room[k]);
+        st = judge_points(j, f, s, &points, room, calls, err);
+    }
+    return st;
+}
+
+/* Calls in one shader, whose arguments may all be special, or none. rows: at points in rows. */
 static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
                                const struct shader_setting *s, const struct call *calls,
-                               size_t call_count, struct error *err)
+                               size_t call_count, bool rows, struct error *err)
 {
     struct arena a = {0};
     struct shader_file f;
     struct text text = {0};
-    struct shade_result want = {0}, have = {0};
-    const struct shader_setting reference = {.engine = "interp"};
     struct asl_globals *points =
-        ARENA_ARRAY(&a, struct asl_globals, (size_t)SPECIAL * SPECIAL + RANDOM + CALM);
+        ARENA_ARRAY(&a, struct asl_globals, (size_t)SPECIAL * SPECIAL + RANDOM + CALM + ROWS * ROW);
     enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
-    write_shader_text(&text, calls, call_count);
+    write_shader_text(&text, calls, call_count, !rows);
     if (st == STATUS_OK)
         st = shader_file_read(&a, "builtin.asl", text.data, text.len, 0, &f, err);
-    size_t count = points ? fill_points(calls[0].s, points) : 0;
-    if (st == STATUS_OK) /* first: it may be that it cannot */
-        st = run_probe(&f, s, points, count, &have, err);
-    if (st == STATUS_OK)
-        st = run_probe(&f, &reference, points, count, &want, err);
-    if (st == STATUS_OK)
-        judge_results(j, s->engine, &want, &have, points, calls);
+    if (st == STATUS_OK && rows) {
+        st = judge_rows(j, &f, s, points, calls, err);
+    } else if (st == STATUS_OK) {
+        const struct shade_points p = {.globals = points, .count = fill_points(calls[0].s, points)};
+        st = judge_points(j, &f, s, &p, points, calls, err);
+    }
     if (*j->difference) {
         struct json_writer w = {0};
         json_begin_object(&w);
@@ -435,8 +526,6 @@ static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
         json_end_object(&w);
         case_detail(c, &w);
     }
-    shade_result_free(&want);
-    shade_result_free(&have);
     text_free(&text);
     arena_free(&a);
     return st;
@@ -450,15 +539,15 @@ struct builtin_count {
 /* The same; where the engine cannot run all, each half alone. */
 static enum status judge_halves(struct run_context *c, struct builtin_judge *j,
                                 const struct shader_setting *s, const struct call *calls,
-                                size_t count, struct builtin_count *n, struct error *err)
+                                size_t count, bool rows, struct builtin_count *n, struct error *err)
 {
     struct error why = {0};
-    enum status st = judge_calls(c, j, s, calls, count, &why);
+    enum status st = judge_calls(c, j, s, calls, count, rows, &why);
     if (st == STATUS_UNSUPPORTED && count > 1) {
         const size_t half = count / 2;
-        TRY(judge_halves(c, j, s, calls, half, n, err));
+        TRY(judge_halves(c, j, s, calls, half, rows, n, err));
         return *j->difference ? STATUS_OK
-                              : judge_halves(c, j, s, calls + half, count - half, n, err);
+                              : judge_halves(c, j, s, calls + half, count - half, rows, n, err);
     }
     n->calls += count;
     if (st == STATUS_UNSUPPORTED) {
@@ -496,7 +585,7 @@ enum status shader_builtin_case(struct run_context *c, const char *builtin, stru
     s.level = 2;
     for (size_t i = 0; i < count && !*j.difference; i++)
         if (strcmp(all[i].row->name, builtin) == 0)
-            TRY(judge_halves(c, &j, &s, &(struct call){&all[i], -1}, 1, &n, err));
+            TRY(judge_halves(c, &j, &s, &(struct call){&all[i], -1}, 1, false, &n, err));
     return verdict_of(c, &j, &n);
 }
 
@@ -545,16 +634,17 @@ enum status shader_builtins_case(struct run_context *c, unsigned part, struct er
     j.exact = strcmp(s.engine, "ir") == 0;
     s.level = 2;
     size_t shaders = 0;
-    for (unsigned kind = 0; kind < 4 && !*j.difference; kind++) {
-        const size_t count = list_calls(NULL, kind & 1, kind & 2);
+    for (unsigned kind = 0; kind < 6 && !*j.difference; kind++) { /* the last two: in rows */
+        const bool rows = kind > 3, tame = rows || kind & 1, plain = kind == 5 || kind & 2;
+        const size_t count = list_calls(NULL, tame, plain);
         struct call *calls = ARENA_ARRAY(c->arena, struct call, count + 1);
         if (!calls)
             return error_msg(err, STATUS_MEMORY, "out of memory for calls");
-        (void)list_calls(calls, kind & 1, kind & 2);
+        (void)list_calls(calls, tame, plain);
         for (size_t at = 0; at < count && !*j.difference; at += CALLS, shaders++)
             if (shaders % SHADER_BUILTIN_PARTS == part)
-                TRY(judge_halves(c, &j, &s, calls + at, count - at < CALLS ? count - at : CALLS, &n,
-                                 err));
+                TRY(judge_halves(c, &j, &s, calls + at, count - at < CALLS ? count - at : CALLS,
+                                 rows, &n, err));
     }
     return verdict_of(c, &j, &n);
 }
