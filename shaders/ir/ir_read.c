@@ -666,12 +666,23 @@ static void read_entries(struct reader *r)
     line_end(r);
 }
 
+/* The list may lie elsewhere now, and each layer's block in it. */
+static void layers_moved(struct asl_code *c)
+{
+    for (uint32_t k = 0; k < c->layer_count; k++)
+        for (struct ir_inst *i = c->layers[k].body.first; i; i = i->next)
+            i->in = &c->layers[k].body;
+}
+
 static void read_layer(struct reader *r)
 {
     struct asl_code *c = r->b.code;
+    const struct ir_layer *before = c->layers;
     if (number(r, "the layer's number") != c->layer_count)
         expected(r, "layers in order");
     grow(r, &c->layers, c->layer_count, &r->layer_cap, sizeof *c->layers);
+    if (c->layers != before)
+        layers_moved(c);
     struct ir_layer *l = &c->layers[c->layer_count++];
     uint32_t cap = 0;
     l->name = string(r);

@@ -523,6 +523,66 @@ static void dead_layers_go(void **state)
     arena_free(&a);
 }
 
+/* A made-up material of a production: layers with forty features each, of which what the artist set
+ * leaves a few, chained; some layers feed nothing. */
+static void a_large_group_shrinks(void **state)
+{
+    (void)state;
+    enum { FEATURES = 40, LAYERS = 40, DEAD = 8 };
+    struct arena a = {0};
+    struct error err = {0};
+    struct text t = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p = NULL;
+    struct asl_code *code = NULL;
+    struct asl_group *g = NULL;
+    text_puts(&t, "shader uber(color base = 0");
+    for (int k = 0; k < FEATURES; k++)
+        text_printf(&t, ", float amount%d = 0, float scale%d = %d, color tint%d = %g", k, k, k + 1,
+                    k, 1.0 / (k + 1));
+    text_puts(&t, ", output color result = 0)\n{\n    color c = base;\n");
+    for (int k = 0; k < FEATURES; k++)
+        text_printf(&t,
+                    "    if (amount%d > 0) {\n"
+                    "        color n = noise(P * scale%d) * tint%d, s = sin(c * scale%d + n);\n"
+                    "        float w = smoothstep(0, 1, luminance(n)) * amount%d;\n"
+                    "        c = mix(c, s * s + n / (1 + scale%d), w);\n"
+                    "        if (max(c[0], c[1]) > %d) c = c / (1 + abs(c));\n    }\n",
+                    k, k, k, k, k, k, k + 1);
+    text_puts(&t, "    result = c * 0 + c;\n}\n");
+    assert_int_equal(asl_compile(&a, "uber", t.data, t.len, NULL, &diags, &p, &err), STATUS_OK);
+    assert_int_equal(asl_group_new(&a, "large", &g, &err), STATUS_OK);
+    for (int l = 0; l < LAYERS; l++) {
+        char name[16], before[16], amount[16];
+        (void)snprintf(name, sizeof name, "l%d", l);
+        (void)snprintf(before, sizeof before, "l%d", l - 1);
+        (void)snprintf(amount, sizeof amount, "amount%d", l % FEATURES);
+        assert_int_equal(asl_group_param(g, NULL, amount, "0.5", &err), STATUS_OK);
+        assert_int_equal(asl_group_layer(g, p, NULL, name, NULL, &err), STATUS_OK);
+        if (l > 0 && l != LAYERS - DEAD) /* those before it feed nothing */
+            assert_int_equal(asl_group_connect(g, before, "result", name, "base", &err), STATUS_OK);
+    }
+    assert_int_equal(asl_group_finish(g, &err), STATUS_OK);
+    const struct asl_lower_options baked = {.level = 2, .bake = true};
+    static const char *const outputs[] = {"result", NULL};
+    struct asl_lower_options asked = baked;
+    asked.outputs = outputs;
+    assert_int_equal(asl_lower(&a, g, &asked, &code, &err), STATUS_OK);
+    const struct asl_code_stats s = asl_code_stats(code, SIZE_MAX);
+    print_message("%zu operations, %zu after; %zu symbols, %zu after; %zu layers, %zu after\n",
+                  s.ops_before, s.ops_after, s.symbols_before, s.symbols_after, s.layers_before,
+                  s.layers_after);
+    assert_true(s.ops_before >= 100000);
+    assert_true(s.ops_after * 20 <= s.ops_before);
+    assert_int_equal(s.layers_before, LAYERS);
+    assert_int_equal(s.layers_after, DEAD);
+    failures = 0;
+    compare("large", g, 1000000);
+    assert_int_equal(failures, 0);
+    text_free(&t);
+    arena_free(&a);
+}
+
 /* Rays' types that are known fold away the branches that ask for them. */
 static void known_rays_fold(void **state)
 {
@@ -635,13 +695,11 @@ static void bad_text_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tests_agree),
-                                       cmocka_unit_test(library_agrees),
-                                       cmocka_unit_test(groups_agree),
-                                       cmocka_unit_test(arguments_change),
-                                       cmocka_unit_test(dead_layers_go),
-                                       cmocka_unit_test(known_rays_fold),
-                                       cmocka_unit_test(too_much_code_is_refused),
-                                       cmocka_unit_test(bad_text_is_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tests_agree),        cmocka_unit_test(library_agrees),
+        cmocka_unit_test(groups_agree),       cmocka_unit_test(arguments_change),
+        cmocka_unit_test(dead_layers_go),     cmocka_unit_test(a_large_group_shrinks),
+        cmocka_unit_test(known_rays_fold),    cmocka_unit_test(too_much_code_is_refused),
+        cmocka_unit_test(bad_text_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
