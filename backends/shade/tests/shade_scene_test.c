@@ -535,6 +535,39 @@ static void devices_agree(void **state)
     }
 }
 
+/* Layers that may speak, more of them than the reader of IR first has room for. */
+static void many_layers_run(void **state)
+{
+    (void)state;
+    enum { LAYERS = 40 };
+    struct error err = {0};
+    struct film film = {0};
+    struct text t = {0};
+    text_puts(&t, "{\"type\": \"shader\", \"layers\": [");
+    for (int l = 0; l < LAYERS; l++)
+        text_printf(&t,
+                    "{\"name\": \"l%d\", \"source\": \"surface lay(float i = 0, output float o = "
+                    "0) { if (u > 2) printf(\\\"%%g\\\", i); o = i + 1; }\"}, ",
+                    l);
+    text_printf(&t,
+                "{\"name\": \"last\", \"source\": \"surface last(float i = 0) { Ci = (i == %d) * "
+                "emission(); }\"}], \"connections\": [",
+                LAYERS);
+    for (int l = 1; l < LAYERS; l++)
+        text_printf(&t, "[\"l%d.o\", \"l%d.i\"], ", l - 1, l);
+    text_printf(&t, "[\"l%d.o\", \"last.i\"]]}", LAYERS - 1);
+    assert_false(t.failed);
+    struct scene *s = wall(t.data, GLOW("1"));
+    struct device *d = native_ready(s, CODE_AUTO);
+    must(render(d, s, &film, &err), &err);
+    for (int p = 0; p < 8 * 8; p++)
+        assert_true(ldexp((double)film.sums[4 * p], -film.exponent) == 1);
+    film_free(&film);
+    device_close(d);
+    scene_free(s);
+    text_free(&t);
+}
+
 static void what_cannot_run_is_named(void **state)
 {
     (void)state;
@@ -659,6 +692,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(messages_reach_the_user, &source),
         cmocka_unit_test_prestate(messages_reach_the_user, &llvm),
         cmocka_unit_test(floods_are_bounded),
+        cmocka_unit_test(many_layers_run),
         cmocka_unit_test(what_cannot_run_is_named),
         cmocka_unit_test(driven_bases_are_the_materials),
         cmocka_unit_test(declared_components_are_lobes),
