@@ -255,7 +255,7 @@ static size_t fill_points(const struct signature *s, struct asl_globals *p)
 }
 
 /* Rows of points that move along their first argument (a call's second one, where a word is first) by
- * a step of their own, forward or back, by less than a cell of noise or by many; every eighth row
+ * a step of their own, forward or back, by less than a cell of noise or by many; every fifth row
  * bends, by the next component. What else there is stays, negative or not, and in half of the rows
  * whole, as periods are. */
 static size_t fill_rows(struct asl_globals *p)
@@ -279,9 +279,9 @@ static size_t fill_rows(struct asl_globals *p)
             *p = (struct asl_globals){.surfacearea = 1, .raytype = 1};
             for (unsigned k = 0; k < 16; k++)
                 *slot(p, k) = base[k] + (moves & 1u << k ? by : 0);
-            if (row % 8 == 7) {
-                p->P.v[1 + row / 8 % 2] += (float)x * 0.17f;
-                p->I.v[1 + row / 8 % 2] -= (float)x * 0.23f;
+            if (row % 5 == 4) {
+                p->P.v[1 + row / 5 % 2] += (float)x * 0.17f;
+                p->I.v[1 + row / 5 % 2] -= (float)x * 0.23f;
             }
         }
     }
