@@ -56,13 +56,6 @@ static void in_step(const char *scene_text)
     /* (1 - share)^samples is the level */
     assert_true(fabs(pow(1 - found.notices_share, (double)found.compared) / 1e-5 - 1) < 1e-6);
     bed_free(&b);
-    b = bed_of(scene_text, MODE_DEVICE);
-    assert_int_equal(conform_lockstep(b.native, b.scene, &b.job, UINT64_MAX, &found, &err),
-                     STATUS_OK);
-    if (found.divergent)
-        fail_msg("in mode device: %s", found.text);
-    assert_true(found.notices_share >= 0.01 && found.notices_share <= 0.011);
-    bed_free(&b);
 }
 
 /* All light of the picture, of the first channel. */
@@ -123,6 +116,21 @@ static void test_underflow(void **state)
 {
     (void)state;
     in_step(dark);
+}
+
+/* In mode device the film alone may be another in a hundredth of the samples. */
+static void test_what_device_notices(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct bed b = bed_of(dark, MODE_DEVICE);
+    struct divergence found;
+    assert_int_equal(conform_lockstep(b.native, b.scene, &b.job, UINT64_MAX, &found, &err),
+                     STATUS_OK);
+    if (found.divergent)
+        fail_msg("%s", found.text);
+    assert_true(found.notices_share >= 0.01 && found.notices_share <= 0.011);
+    bed_free(&b);
 }
 
 /* Two faces in one plane, in a scene with media. */
@@ -290,10 +298,15 @@ static void test_list_at_a_pole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_light_tree),     cmocka_unit_test(test_underflow),
-        cmocka_unit_test(test_coplanar_faces), cmocka_unit_test(test_normals_at_right_angles),
-        cmocka_unit_test(test_way_to_a_light), cmocka_unit_test(test_never_left),
-        cmocka_unit_test(test_shared_side),    cmocka_unit_test(test_faint_conductor),
+        cmocka_unit_test(test_light_tree),
+        cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_what_device_notices),
+        cmocka_unit_test(test_coplanar_faces),
+        cmocka_unit_test(test_normals_at_right_angles),
+        cmocka_unit_test(test_way_to_a_light),
+        cmocka_unit_test(test_never_left),
+        cmocka_unit_test(test_shared_side),
+        cmocka_unit_test(test_faint_conductor),
         cmocka_unit_test(test_list_at_a_pole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
