@@ -43,19 +43,26 @@ static void bed_free(struct bed *b)
     scene_free(b->scene);
 }
 
-static void in_step(const char *scene_text)
+/* What the search found, which is nothing. */
+static struct divergence found_in_step(const char *scene_text, enum math_mode mode)
 {
     struct error err = {0};
-    struct bed b = bed_of(scene_text, MODE_STRICT);
+    struct bed b = bed_of(scene_text, mode);
     struct divergence found;
     assert_int_equal(conform_lockstep(b.native, b.scene, &b.job, UINT64_MAX, &found, &err),
                      STATUS_OK);
     if (found.divergent)
         fail_msg("%s", found.text);
+    bed_free(&b);
+    return found;
+}
+
+static void in_step(const char *scene_text)
+{
+    const struct divergence found = found_in_step(scene_text, MODE_STRICT);
     assert_true(found.stepped > 100);
     /* (1 - share)^samples is the level */
     assert_true(fabs(pow(1 - found.notices_share, (double)found.compared) / 1e-5 - 1) < 1e-6);
-    bed_free(&b);
 }
 
 /* All light of the picture, of the first channel. */
@@ -122,15 +129,8 @@ static void test_underflow(void **state)
 static void test_what_device_notices(void **state)
 {
     (void)state;
-    struct error err = {0};
-    struct bed b = bed_of(dark, MODE_DEVICE);
-    struct divergence found;
-    assert_int_equal(conform_lockstep(b.native, b.scene, &b.job, UINT64_MAX, &found, &err),
-                     STATUS_OK);
-    if (found.divergent)
-        fail_msg("%s", found.text);
+    const struct divergence found = found_in_step(dark, MODE_DEVICE);
     assert_true(found.notices_share >= 0.01 && found.notices_share <= 0.011);
-    bed_free(&b);
 }
 
 /* Two faces in one plane, in a scene with media. */
