@@ -70,7 +70,7 @@ static const struct {
     {"tile", "XxY or all", NULL, {"all", "256x256", "64x64", "32x32", NULL}},
     {"batch", "a number from 1, or all", NULL, {"1", "4", "16", "all", NULL}},
     {"mode", "strict, device or fast", mode_take, {"strict", "device", "fast", NULL}},
-    {"bvh", "bvh2, bvh8, bvh8c or auto", bvh_take, {"bvh2", "bvh8", "bvh8c", NULL}},
+    {"bvh", "bvh2, bvh8, bvh8c, none or auto", bvh_take, {"bvh2", "bvh8", "bvh8c", NULL}},
     {"model",
      "megakernel, separate, wavefront, abreast or auto",
      model_take,

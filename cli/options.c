@@ -38,7 +38,7 @@ static const struct option render_rows[] = {
      .help = "0 by rows, 1 reversed, 2 shuffled", .preset = "0"},
     {"--model", OPTION_MODEL, AT(set.build.model), "M",
      .help = "how a path's stages are run (docs/reference/models.md)", .preset = "auto"},
-    {"--bvh", OPTION_BVH, AT(set.load.bvh), "KIND", .help = "tree of the triangles",
+    {"--bvh", OPTION_BVH, AT(set.load.bvh), "KIND", .help = "tree of the primitives",
      .preset = "auto"},
     {"--registers", OPTION_UINT, AT(set.build.registers), "N",
      .help = "most registers a work-item (CUDA, HIP, NVIDIA's OpenCL)",

@@ -31,10 +31,10 @@ struct k_launch {
     k_word light_count; /* all but the environment */
     k_word light_last;  /* the last one with a weight; meaningless without lights */
     k_word triangle_count, sphere_count, disk_count;
-    k_word
-        bvh; /* 2: binary; 8: eight-wide; 80: compressed eight-wide; 0: there are no primitives */
-    k_word probe;                            /* enum probe, for k_probe */
-    k_word rows;                             /* work-items of k_probe */
+    k_word bvh;   /* 2: binary; 8: eight-wide; 80: compressed eight-wide; 1: none, each primitive is
+                tried; 0: there are none */
+    k_word probe; /* enum probe, for k_probe */
+    k_word rows;  /* work-items of k_probe */
     k_word trace_x, trace_y, trace_capacity; /* for k_trace; the sample is sample_begin */
     k_word camera_type, filter, blades;      /* K_CAMERA_*, K_FILTER_* */
     float filter_radius;                     /* pixels; 0: positions are x + u */

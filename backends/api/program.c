@@ -37,7 +37,7 @@ FINDS(cache_preference)
 unsigned bvh_define(enum bvh_kind tree)
 {
     static const unsigned defines[BVH_COUNT] = {
-        [BVH_BINARY] = 2, [BVH_WIDE8] = 8, [BVH_COMPRESSED8] = 80};
+        [BVH_BINARY] = 2, [BVH_WIDE8] = 8, [BVH_COMPRESSED8] = 80, [BVH_LINEAR] = 1};
     return defines[tree];
 }
 

@@ -59,12 +59,13 @@ enum math_mode {
 #undef X
         MODE_COUNT
 };
-/* auto: what the device runs best, said in the result */
+/* auto: what the device runs best, said in the result. none: every primitive in turn */
 #define BVH_KIND_LIST(X)                                                                           \
     X(AUTO, "auto")                                                                                \
     X(BINARY, "bvh2")                                                                              \
     X(WIDE8, "bvh8")                                                                               \
-    X(COMPRESSED8, "bvh8c")
+    X(COMPRESSED8, "bvh8c")                                                                        \
+    X(LINEAR, "none")
 enum bvh_kind {
 #define X(name, text) BVH_##name,
     BVH_KIND_LIST(X)

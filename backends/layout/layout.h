@@ -23,6 +23,9 @@ struct layout {
  */
 #define LAYOUT_COORDINATE_MAX 0x1p36
 
+/* Primitives, those of instances each time, that BVH_LINEAR takes: a ray is tested against all. */
+#define LAYOUT_LINEAR_MAX 65536u
+
 /* kind: not BVH_AUTO. bake: as shade_scene_make has it. Fails: RANGE (a coordinate too large),
  * LIMIT, MEMORY, CANCELLED.
  */

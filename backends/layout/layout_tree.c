@@ -4,11 +4,12 @@
 
 #include "kept_tree.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINARY_LEAF = 4, BOX_CHUNK = 4096 };
+enum { BINARY_LEAF = 4, BOX_CHUNK = 4096, LISTED = 0 };
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
@@ -73,7 +74,35 @@ static void boxes_fill(void *ctx, size_t chunk, unsigned thread)
     }
 }
 
-/* `order` of a prototype's tree holds places in scene.triangles, that of the world's ids, then
+/* No tree: one leaf, all boxes in their order. */
+static enum status list_make(const struct bvh_box *boxes, size_t count, struct bvh2 *out,
+                             struct error *err)
+{
+    struct bvh2 b = {.nodes = calloc(1, sizeof *b.nodes),
+                     .order = malloc((count ? count : 1) * sizeof *b.order),
+                     .node_count = 1,
+                     .primitive_count = count,
+                     .sah_cost = (double)count};
+    if (!b.nodes || !b.order) {
+        bvh2_free(&b);
+        return error_msg(err, STATUS_MEMORY, "out of memory for a list of %zu primitives", count);
+    }
+    for (int i = 0; i < 3; i++) {
+        b.nodes[0].lo[i] = INFINITY;
+        b.nodes[0].hi[i] = -INFINITY;
+    }
+    for (size_t k = 0; k < count; k++) {
+        b.order[k] = (uint32_t)k;
+        for (int i = 0; i < 3; i++) {
+            b.nodes[0].lo[i] = fminf(b.nodes[0].lo[i], boxes[k].lo[i]);
+            b.nodes[0].hi[i] = fmaxf(b.nodes[0].hi[i], boxes[k].hi[i]);
+        }
+    }
+    *out = b;
+    return STATUS_OK;
+}
+
+/* max_leaf: LISTED for a list. `order` of a prototype's tree holds places in scene.triangles, that of the world's ids, then
  * instances. instances: their boxes, in the world. */
 static enum status region_tree(const struct scene *s, const struct prototype *prototype,
                                const struct bvh_box *instances, unsigned max_leaf, struct bvh2 *out,
@@ -89,7 +118,8 @@ static enum status region_tree(const struct scene *s, const struct prototype *pr
     parallel_for((r.primitives + BOX_CHUNK - 1) / BOX_CHUNK, 0, boxes_fill, &r);
     if (instances && count > r.primitives)
         memcpy(r.boxes + r.primitives, instances, s->instance_count * sizeof *instances);
-    enum status st = kept_tree(r.boxes, count, max_leaf, out, err);
+    enum status st = max_leaf == LISTED ? list_make(r.boxes, count, out, err)
+                                        : kept_tree(r.boxes, count, max_leaf, out, err);
     free(r.boxes);
     for (size_t i = 0; st == STATUS_OK && prototype && i < count; i++)
         out->order[i] += prototype->first;
@@ -415,6 +445,40 @@ static enum status compressed_lay(struct layout *l, const struct scene *s, struc
     return st;
 }
 
+/* ---- none ----------------------------------------------------------------------------------- */
+
+static enum status linear_lay(struct layout *l, const struct scene *s, struct forest *f,
+                              struct error *err)
+{
+    size_t slots = 0;
+    void *slot_data;
+    for (size_t i = 0; i < f->count; i++) {
+        f->root[i] = (uint32_t)slots;
+        slots += f->tree[i].primitive_count;
+    }
+    TRY(layout_take(l, BUFFER_leaves, slots, K_SLOT_WORDS * 4, &slot_data, err));
+    for (size_t i = 0; i < f->count; i++)
+        slots_fill(s, f->tree[i].order, f->tree[i].primitive_count, triangles_below(s, i),
+                   (float *)slot_data + (size_t)K_SLOT_WORDS * f->root[i]);
+    l->launch.bvh = f->tree[0].primitive_count ? bvh_define(BVH_LINEAR) : 0;
+    l->bvh = BVH_LINEAR;
+    return STATUS_OK;
+}
+
+/* Primitives that a ray which misses nothing is tested against. */
+static enum status linear_check(const struct scene *s, struct error *err)
+{
+    uint64_t tests = scene_primitive_count(s);
+    for (size_t i = 0; i < s->instance_count; i++)
+        tests += s->prototypes[s->instances[i].prototype].count;
+    if (tests > LAYOUT_LINEAR_MAX)
+        return error_msg(err, STATUS_LIMIT,
+                         "without a tree each ray is tested against all %" PRIu64
+                         " primitives; the most is %u: choose bvh2, bvh8 or bvh8c",
+                         tests, LAYOUT_LINEAR_MAX);
+    return STATUS_OK;
+}
+
 /* ---- any of them ---------------------------------------------------------------------------- */
 
 enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind kind,
@@ -422,11 +486,15 @@ enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind k
 {
     double start = clock_s();
     struct forest f = {0};
+    if (kind == BVH_LINEAR)
+        TRY(linear_check(s, err));
     struct bvh_box *boxes = malloc((s->instance_count + 1) * sizeof *boxes);
     if (!boxes)
         return error_msg(err, STATUS_MEMORY, "out of memory for the boxes of instances");
-    enum status st =
-        forest_build(l, s, kind == BVH_COMPRESSED8 ? BVH8C_LEAF : BINARY_LEAF, boxes, &f, err);
+    const unsigned leaf = kind == BVH_COMPRESSED8 ? BVH8C_LEAF
+                          : kind == BVH_LINEAR    ? LISTED
+                                                  : BINARY_LEAF;
+    enum status st = forest_build(l, s, leaf, boxes, &f, err);
     bool laid = false;
     if (st == STATUS_OK && cancel_requested)
         st = error_msg(err, STATUS_CANCELLED, "stopped while building the tree");
@@ -434,6 +502,8 @@ enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind k
         st = wide_try(l, s, &f, &laid, err); /* if too deep, the binary tree: it is bounded */
     if (st == STATUS_OK && kind == BVH_COMPRESSED8)
         st = compressed_lay(l, s, &f, err);
+    else if (st == STATUS_OK && kind == BVH_LINEAR)
+        st = linear_lay(l, s, &f, err);
     else if (st == STATUS_OK && !laid)
         st = binary_lay(l, s, &f, err);
     if (st == STATUS_OK)

@@ -740,6 +740,9 @@ static void bad_jobs_are_refused(void **state)
     expect(device_probe(d, PROBE_COUNT, in, 1, out, &err), STATUS_ARG, &err, "probe");
     expect(device_trace(d, &good, W, 0, 0, NULL, NULL, 0, NULL, &err), STATUS_ARG, &err, "pixel");
     expect(device_load(d, NULL, BVH_AUTO, NULL, &err), STATUS_ARG, &err, "scene");
+    struct scene *large = scene_soup(1, 65537, 0, 0, 0, 1);
+    expect(device_load(d, large, BVH_LINEAR, NULL, &err), STATUS_LIMIT, &err, "65537 primitives");
+    scene_free(large);
     s->bounds_max[0] = 1e12;
     expect(device_load(d, s, BVH_AUTO, NULL, &err), STATUS_RANGE, &err, "2^36");
     /* the scene loaded before is still there */

@@ -108,20 +108,20 @@ static void lanes(void **state)
     size_t n;
     assert_int_equal(axes_check(&o, NULL), STATUS_OK);
     assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
-    assert_int_equal(n, 2 * (BVH_COUNT - 1)); /* fast once; all trees but auto */
+    assert_int_equal(n, 2 * (BVH_COUNT - 2)); /* fast once; all trees but auto and none */
     assert_true(l[0].build.mode == MODE_FAST && l[0].load.bvh == BVH_BINARY &&
                 l[1].load.bvh == BVH_WIDE8);
     assert_true(l[n - 1].build.mode == MODE_STRICT && l[n - 1].load.bvh == BVH_COMPRESSED8);
     for (size_t i = 0; i < n; i++) /* the rest stays */
         assert_true(l[i].build.registers == 40 && l[i].launch.batch == 3 &&
                     l[i].build.code == CODE_AUTO);
-    const char *const every[] = {"auto", "bvh2", "bvh8", "bvh8c", "bvh2"};
+    const char *const every[] = {"auto", "bvh2", "bvh8", "bvh8c", "none"};
     const struct sweep_axis all[] = {{"bvh", every, 5}};
     o.axes = all;
     o.axis_count = 1;
     assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
     assert_int_equal(n, BVH_COUNT);
-    assert_true(l[0].load.bvh == BVH_AUTO && l[BVH_COUNT - 1].load.bvh == BVH_COMPRESSED8);
+    assert_true(l[0].load.bvh == BVH_AUTO && l[BVH_COUNT - 1].load.bvh == BVH_LINEAR);
     o.axis_count = 0;
     assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
     assert_int_equal(n, 1);

@@ -3,10 +3,11 @@
  * answers. */
 #ifndef K_TRAVERSE_H
 #define K_TRAVERSE_H
+#include "trace/linear.h"
 #include "trace/traverse8.h"
 #include "trace/traverse8c.h"
 
-/* 2, 8 or 80 (compressed): the only tree that this program will be given; 0: either, as each launch
+/* 1 (none), 2, 8 or 80 (compressed): the only tree that this program will be given; 0: either, as each launch
  * says. Bitcode (K_LINKED) is linked with a function that gives the number. */
 #ifdef K_LINKED
 K_EXTERN uint k_tree(void);
@@ -30,6 +31,8 @@ K_NOINLINE void k_closest(const struct k_scene *sc, struct k_vec3 o, struct k_ve
         *hit = k_best_finish(k_traverse8(sc, &r, t_max, 0));
     else if (K_IS_TREE(sc, 80))
         *hit = k_best_finish(k_traverse8c(sc, &r, t_max, 0));
+    else if (K_IS_TREE(sc, 1))
+        *hit = k_best_finish(k_linear(sc, &r, t_max, 0));
     else
         *hit = k_best_finish(k_traverse2(sc, &r, t_max, 0));
 }
@@ -45,6 +48,8 @@ K_NOINLINE int k_occluded(const struct k_scene *sc, struct k_vec3 o, struct k_ve
         return k_traverse8(sc, &r, t_max, 1).primitive != K_NONE;
     if (K_IS_TREE(sc, 80))
         return k_traverse8c(sc, &r, t_max, 1).primitive != K_NONE;
+    if (K_IS_TREE(sc, 1))
+        return k_linear(sc, &r, t_max, 1).primitive != K_NONE;
     return k_traverse2(sc, &r, t_max, 1).primitive != K_NONE;
 }
 
