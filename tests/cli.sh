@@ -688,6 +688,21 @@ case_passes()
     nothing_in out
 }
 
+case_statistics()
+{
+    run 2 render cornell "${small[@]}" --statistics --device reference
+    says 'error: --statistics needs a device: the reference interprets shaders'
+    run 0 render cornell "${small[@]}" --statistics
+    prints '^shading: no material runs a shader'
+    run 0 render shaded-bricks "${small[@]}" --statistics
+    prints '^shading: [0-9]+ masters, 3 groups in [0-9]+ programs; 6 instances, of which 6 run and 0 are skipped'
+    prints 'operations -> [0-9]+'
+    prints 'texture queries not counted: kernels do not count them'
+    run 0 render shaded-bricks "${small[@]}" --json
+    [ "$(json shading.groups)/$(json shading.masters)/$(json shading.instances)" = 3/4/6 ] || fail "the groups are miscounted"
+    [ "$(json shading.operations_after)" -lt "$(json shading.operations_before)" ] || fail "nothing was optimised"
+}
+
 case_crop()
 {
     cat >s.json <<'SCENE'

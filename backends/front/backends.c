@@ -224,6 +224,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
                                   d->bake, &l, err);
     if (st)
         return st;
+    t.shading = l.shaders.stats;
     t.bvh_build_s = l.build_s;
     t.bvh_bytes = l.bvh_bytes;
     t.bvh = l.bvh;

@@ -211,7 +211,23 @@ struct render_times {
     enum bvh_kind bvh;
 };
 
+/* What a scene's shaders came to; all zero where no material runs one. An operation is an
+ * instruction of the IR that is no constant. Images are those that shaders read, each once, a tile
+ * of a set is one; their bytes are as the device reads them, all levels. */
+struct shading_stats {
+    size_t groups;   /* materials with shaders */
+    size_t programs; /* texts that differ: groups alike but for parameters share one */
+    size_t masters;  /* compiled shaders; each file once */
+    size_t instances, instances_run; /* layers of groups: all, and those that an output needs */
+    size_t ops_before, ops_after, symbols_before, symbols_after; /* of all groups */
+    size_t images;
+    uint64_t image_bytes;
+    double optimise_s; /* to the IR, and its optimisation */
+    double emit_s;     /* to the text that compilers read */
+};
+
 struct load_times {
+    struct shading_stats shading;
     double bvh_build_s, upload_s;
     uint64_t bvh_bytes, scene_bytes, device_bytes;
     double sah_cost;   /* of the tree used, in units of one triangle test, node cost 1; an instance

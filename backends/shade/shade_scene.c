@@ -316,6 +316,45 @@ static enum status group_number(struct maker *m, const struct shading *shading,
     return STATUS_OK;
 }
 
+static void stats_add(struct shading_stats *s, const struct asl_group *group,
+                      const struct asl_code *code)
+{
+    const struct asl_code_stats c = asl_code_stats(code, SIZE_MAX);
+    s->groups++;
+    s->instances += asl_group_layers(group);
+    s->instances_run += c.layers_after;
+    s->ops_before += c.ops_before;
+    s->ops_after += c.ops_after;
+    s->symbols_before += c.symbols_before;
+    s->symbols_after += c.symbols_after;
+}
+
+static int pointer_order(const void *a, const void *b)
+{
+    const uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many shaders the layers are instances of. */
+static enum status masters_count(const struct scene *s, struct shading_stats *stats,
+                                 struct error *err)
+{
+    uintptr_t *all = malloc((stats->instances + 1) * sizeof *all);
+    size_t n = 0;
+    if (!all)
+        return no_memory(err);
+    for (size_t i = 0; i < s->material_count; i++) {
+        const struct asl_group *g = s->materials[i].shading ? s->materials[i].shading->group : NULL;
+        for (size_t l = 0; g && l < asl_group_layers(g); l++)
+            all[n++] = (uintptr_t)asl_group_layer_shader(g, l);
+    }
+    qsort(all, n, sizeof *all, pointer_order);
+    for (size_t i = 0; i < n; i++)
+        stats->masters += i == 0 || all[i] != all[i - 1];
+    free(all);
+    return STATUS_OK;
+}
+
 static enum status material_make(struct maker *m, uint32_t material)
 {
     const struct shading *shading = m->scene->materials[material].shading;
@@ -335,7 +374,11 @@ static enum status material_make(struct maker *m, uint32_t material)
                                         .bake_strings = true,
                                         .outputs = outputs,
                                         .entry_layers = shading->entry_layers};
+    const double start = clock_s();
     enum status st = asl_lower(&m->arena, shading->group, &o, &code, m->err);
+    const double lowered = clock_s();
+    if (st == STATUS_OK)
+        stats_add(&m->out->stats, shading->group, code);
     if (st == STATUS_OK)
         st = emit_group(m, shading, code, shading->has_base ? outputs : NULL, "", 0, 0, &plain,
                         &emitted);
@@ -359,6 +402,8 @@ static enum status material_make(struct maker *m, uint32_t material)
     text_free(&plain);
     arena_free(&m->arena);
     m->arena = (struct arena){0};
+    m->out->stats.optimise_s += lowered - start;
+    m->out->stats.emit_s += clock_s() - lowered;
     return st;
 }
 
@@ -426,8 +471,13 @@ static enum status make(struct maker *m)
     for (size_t i = 0; i < s->material_count && st == STATUS_OK; i++)
         if (s->materials[i].shading)
             st = material_make(m, (uint32_t)i);
+    if (st == STATUS_OK)
+        st = masters_count(s, &m->out->stats, m->err);
     if (st)
         return st;
+    m->out->stats.programs = m->group_count;
+    m->out->stats.images = m->words.image_count;
+    m->out->stats.image_bytes = sizeof(uint32_t) * m->words.texel_words;
     put_dispatch(m);
     if (m->no_llvm)
         text_free(&m->out->llvm);

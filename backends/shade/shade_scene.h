@@ -52,6 +52,7 @@ struct shade_scene {
     size_t voice_count, message_words;
     uint32_t features; /* K_FEATURES_EXACT: of what Ci may hold */
     size_t material_count;
+    struct shading_stats stats;
 };
 
 /* What the kernel needs for a closure of that name (device/surface/closures.def). */

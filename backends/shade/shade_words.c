@@ -63,6 +63,7 @@ enum status shade_words_image(struct shade_words *w, const struct asl_image *ima
         st = shade_words_take(w, n, &texels, err);
         if (st)
             return st;
+        w->texel_words += n;
         memcpy(w->words + texels, level->texels, n * sizeof(uint32_t));
         uint32_t *row = w->words + head + 2 + 3 * (size_t)l;
         row[0] = level->width;

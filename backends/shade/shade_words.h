@@ -14,6 +14,7 @@ struct shade_words {
         uint32_t at;
     } * images;
     size_t image_count;
+    uint64_t texel_words; /* of the images */
 };
 /* `count` zeroed words at the end; where they begin in *at. Fails: LIMIT, MEMORY. */
 enum status shade_words_take(struct shade_words *w, size_t count, uint32_t *at, struct error *err);

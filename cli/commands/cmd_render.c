@@ -16,7 +16,7 @@ struct render_command {
     struct render_options common;
     const char *out, *preview, *pass_list, *light_choice, *mis, *checkpoint;
     double exposure, error_target, update_s, interval_s;
-    bool resume;
+    bool resume, statistics;
     unsigned passes; /* to be written */
     enum tone tone;
 };
@@ -29,7 +29,7 @@ struct render_summary {
     double mean[3], render_s, passes_s, denoise_s;
     double samples_mean; /* of a pixel; 0: all have the job's */
     double samples_kept; /* of a pixel, which a checkpoint had */
-    bool on_device;
+    bool on_device, statistics;
     char film_hash[33];
     uint64_t flagged;
     int64_t rays[3]; /* where they were counted: to the closest hit, to any; nodes */
@@ -144,6 +144,9 @@ static enum status check_command(struct render_command *cmd, bool *absent, struc
                          : cmd->out       ? "-o"
                          : cmd->pass_list ? "--passes"
                                           : "--preview");
+    if (cmd->statistics && reference)
+        return error_msg(err, STATUS_ARG,
+                         "--statistics needs a device: the reference interprets shaders' sources");
     if (cmd->error_target > 0 && !reference)
         return error_msg(err, STATUS_ARG, "--error-target needs --device reference");
     s = choose_passes(cmd, reference, err);
@@ -316,6 +319,58 @@ static unsigned passes_needed(const struct render_command *cmd)
     return bits & ~(1u << PASS_DENOISED);
 }
 
+/* Why there is no count of what shaders look up in images. */
+static const char queries_why[] = "kernels do not count them";
+
+static void shading_json(struct json_writer *w, const struct render_summary *r)
+{
+    const struct shading_stats *s = &r->load.shading;
+    json_key(w, "shading");
+    json_begin_object(w);
+    json_key_integer(w, "masters", (int64_t)s->masters);
+    json_key_integer(w, "groups", (int64_t)s->groups);
+    json_key_integer(w, "programs", (int64_t)s->programs);
+    json_key_integer(w, "instances", (int64_t)s->instances);
+    json_key_integer(w, "instances_run", (int64_t)s->instances_run);
+    json_key_integer(w, "instances_skipped", (int64_t)(s->instances - s->instances_run));
+    json_key_integer(w, "operations_before", (int64_t)s->ops_before);
+    json_key_integer(w, "operations_after", (int64_t)s->ops_after);
+    json_key_integer(w, "symbols_before", (int64_t)s->symbols_before);
+    json_key_integer(w, "symbols_after", (int64_t)s->symbols_after);
+    json_key_integer(w, "images", (int64_t)s->images);
+    json_key_integer(w, "image_bytes", (int64_t)s->image_bytes);
+    json_key(w, "texture_queries");
+    json_null(w);
+    json_key_string(w, "texture_queries_why", queries_why);
+    json_key_number(w, "load_s", r->scene_times->materials_s);
+    json_key_number(w, "optimise_s", s->optimise_s);
+    json_key_number(w, "emit_s", s->emit_s);
+    json_key_number(w, "compile_s", r->build.compile_s);
+    json_key_bool(w, "compile_cached", r->build.cached);
+    json_end_object(w);
+}
+
+static void shading_text(const struct render_summary *r)
+{
+    const struct shading_stats *s = &r->load.shading;
+    if (s->groups == 0) {
+        printf("shading: no material runs a shader\n");
+        return;
+    }
+    printf("shading: %zu masters, %zu groups in %zu programs; %zu instances, of which %zu run and "
+           "%zu are skipped\n",
+           s->masters, s->groups, s->programs, s->instances, s->instances_run,
+           s->instances - s->instances_run);
+    printf("  %zu operations -> %zu, %zu symbols -> %zu\n", s->ops_before, s->ops_after,
+           s->symbols_before, s->symbols_after);
+    printf("  materials loaded in %.4f s, optimised in %.4f s, emitted in %.4f s; the kernel "
+           "compiled in %.4f s%s\n",
+           r->scene_times->materials_s, s->optimise_s, s->emit_s, r->build.compile_s,
+           r->build.cached ? " (from the cache)" : "");
+    printf("  %zu images of shaders, %llu bytes; texture queries not counted: %s\n", s->images,
+           (unsigned long long)s->image_bytes, queries_why);
+}
+
 static void rays_json(struct json_writer *w, const struct render_summary *r, double samples)
 {
     static const char *const names[] = {"closest", "any", "nodes"};
@@ -376,6 +431,8 @@ static bool summary_json(const struct render_summary *r)
         json_key_string(&w, "model", exec_model_name(r->build.model));
         json_key_integer(&w, "bvh_bytes", (int64_t)r->load.bvh_bytes);
         json_key_number(&w, "sah_cost", r->load.sah_cost);
+        if (r->load.shading.groups)
+            shading_json(&w, r);
     }
     json_key_number(&w, "samples_per_s", r->render_s > 0 ? made / r->render_s : 0);
     json_key_integer(&w, "peak_host_bytes", (int64_t)memory_peak());
@@ -439,6 +496,8 @@ static bool summary_text(const struct render_summary *r)
                r->dropped);
     if (r->flagged)
         printf("%llu samples were clamped or not finite\n", (unsigned long long)r->flagged);
+    if (r->statistics)
+        shading_text(r);
     if (r->out)
         printf("wrote %s\n", r->out);
     if (r->preview)
@@ -817,6 +876,7 @@ static int run(void *settings, const struct arguments *args)
             s = render_on_reference(cmd, scene, &job, &sum, &err);
         } else {
             sum.on_device = true;
+            sum.statistics = cmd->statistics;
             s = render_on_device(cmd, device, scene, &job, &sum, &device_step, &err);
         }
         if (s == STATUS_OK && !(cmd->common.json ? summary_json(&sum) : summary_text(&sum)))
@@ -863,6 +923,8 @@ static const struct option options[] = {
      .help = "write the picture so far every S seconds to -o and --preview"},
     {"--count-rays", OPTION_FLAG, AT(common.set.build.count_rays),
      .help = "no picture: how many rays and nodes of the tree the samples take"},
+    {"--statistics", OPTION_FLAG, AT(statistics),
+     .help = "say what the scene's shaders came to: counts, operations, images, seconds"},
 };
 const struct command command_render = {
     .name = "render",

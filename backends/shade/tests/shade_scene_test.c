@@ -226,6 +226,81 @@ static void parameters_stay_out_of_the_text(void **state)
     scene_free(t);
 }
 
+/* A chain of which one layer is asked for by nothing, and one is asked for in vain. */
+#define CHAIN(k)                                                                                   \
+    "{\"type\": \"shader\", \"layers\": ["                                                         \
+    "{\"name\": \"idle\", \"source\": \"shader idle(output float x = 0) { x = noise(P); }\"},"     \
+    "{\"name\": \"vain\", \"source\": \"shader vain(output float x = 0) { x = noise(2 * P); }\"}," \
+    "{\"name\": \"one\", \"source\": \"shader one(output float x = 0) { x = noise(3 * P); }\"},"   \
+    "{\"name\": \"end\", \"parameters\": {\"k\": " k "}, \"source\": \"surface end(float k = 1, "  \
+    "float a = 0, float b = 0) { float c = 0; if (0) c = a; Ci = (k * b + c) * emission(); }\"}]," \
+    "\"connections\": [[\"vain.x\", \"end.a\"], [\"one.x\", \"end.b\"]], \"emission_bound\": 4}"
+
+static void statistics_are_counted(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = wall(CHAIN("0.25"), CHAIN("2")), *none = scene_from_library("cornell");
+    struct shade_scene x, plain;
+    must(shade_scene_make(s, false, &x, &err), &err);
+    must(shade_scene_make(none, false, &plain, &err), &err);
+    assert_int_equal(x.stats.groups, 2);
+    assert_int_equal(x.stats.programs, 1);
+    assert_int_equal(x.stats.masters, 8); /* texts in the scene are one each */
+    assert_int_equal(x.stats.instances, 8);
+    assert_int_equal(x.stats.instances_run, 4);
+    assert_true(x.stats.ops_after > 0 && x.stats.ops_after < x.stats.ops_before);
+    assert_true(x.stats.symbols_after < x.stats.symbols_before);
+    assert_int_equal(x.stats.images, 0);
+    assert_true(x.stats.optimise_s > 0 && x.stats.emit_s > 0);
+    assert_int_equal(plain.stats.groups + plain.stats.masters + plain.stats.instances, 0);
+    shade_scene_free(&x);
+    shade_scene_free(&plain);
+    scene_free(s);
+    scene_free(none);
+}
+
+/* A file is one master and its image one, however many materials have them. */
+static void masters_and_images_are_counted_once(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    char shader[64], image[64], one[256], two[256];
+    float texels[16 * 8] = {0};
+    (void)snprintf(shader, sizeof shader, "shade_scene_test.%ld.asl", (long)getpid());
+    (void)snprintf(image, sizeof image, "shade_scene_test.%ld.one.exr", (long)getpid());
+    const struct image_channel y = {"Y", texels, 1};
+    must(image_write_exr(image, 16, 8, &y, 1, NULL, &err), &err);
+    FILE *f = fopen(shader, "w");
+    assert_non_null(f);
+    (void)fputs("surface s(string file = \"\", float k = 1) "
+                "{ float x = texture(file, u, v); Ci = (k * x) * emission(); }\n",
+                f);
+    assert_int_equal(fclose(f), 0);
+    static const char form[] = "{\"type\": \"shader\", \"shader\": \"%s\", \"parameters\": "
+                               "{\"file\": \"%s\", \"k\": %d}, \"emission_bound\": 4}";
+    (void)snprintf(one, sizeof one, form, shader, image, 1);
+    (void)snprintf(two, sizeof two, form, shader, image, 2);
+    struct scene *s = wall(one, two);
+    (void)remove(shader);
+    (void)remove(image);
+    struct shade_scene x;
+    must(shade_scene_make(s, false, &x, &err), &err);
+    assert_int_equal(x.stats.groups, 2);
+    assert_int_equal(x.stats.masters, 1);
+    assert_int_equal(x.stats.instances, 2);
+    assert_int_equal(x.stats.images, 1);
+    size_t most = 0; /* 16x8 and its levels down to one texel */
+    for (size_t w = 16, h = 8;; w = w > 1 ? w / 2 : 1, h = h > 1 ? h / 2 : 1) {
+        most += w * h * sizeof(float);
+        if (w == 1 && h == 1)
+            break;
+    }
+    assert_in_range(x.stats.image_bytes, 16 * 8 * sizeof(float), most);
+    shade_scene_free(&x);
+    scene_free(s);
+}
+
 /* A shader is run by all parts of the kernel but the probes: those are compiled once for all scenes
  * that differ in their shaders only. */
 static void probes_are_compiled_without_shaders(void **state)
@@ -683,6 +758,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(native_images_answer, &source),
         cmocka_unit_test_prestate(native_images_answer, &llvm),
         cmocka_unit_test(parameters_stay_out_of_the_text),
+        cmocka_unit_test(statistics_are_counted),
+        cmocka_unit_test(masters_and_images_are_counted_once),
         cmocka_unit_test(probes_are_compiled_without_shaders),
         cmocka_unit_test(baked_parameters_give_the_same_bits),
         cmocka_unit_test_prestate(endless_loops_are_named, &source),
