@@ -405,6 +405,13 @@ static const char *detail_make(struct arena *a, const struct trial *t, bool judg
         if (t->last.peak_bytes)
             detail_memory(&w, t);
         detail_setup(&w, &t->lane->ready);
+        const struct shading_stats *shading = &t->lane->ready.load.shading;
+        if (shading->groups) {
+            json_key(&w, "shading");
+            json_begin_object(&w);
+            shading_stats_write(&w, shading);
+            json_end_object(&w);
+        }
     }
     json_end_object(&w);
     return writer_text(a, &w);

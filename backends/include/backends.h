@@ -220,11 +220,15 @@ struct shading_stats {
     size_t masters;  /* compiled shaders; each file once */
     size_t instances, instances_run; /* layers of groups: all, and those that an output needs */
     size_t ops_before, ops_after, symbols_before, symbols_after; /* of all groups */
+    size_t derivs_before, derivs_after; /* of the symbols: that keep derivatives */
     size_t images;
     uint64_t image_bytes;
     double optimise_s; /* to the IR, and its optimisation */
     double emit_s;     /* to the text that compilers read */
 };
+
+/* Its members, into an object that is open. */
+void shading_stats_write(struct json_writer *w, const struct shading_stats *s);
 
 struct load_times {
     struct shading_stats shading;

@@ -316,6 +316,29 @@ static enum status group_number(struct maker *m, const struct shading *shading,
     return STATUS_OK;
 }
 
+void shading_stats_write(struct json_writer *w, const struct shading_stats *s)
+{
+    json_key_integer(w, "masters", (int64_t)s->masters);
+    json_key_integer(w, "groups", (int64_t)s->groups);
+    json_key_integer(w, "programs", (int64_t)s->programs);
+    json_key_integer(w, "instances", (int64_t)s->instances);
+    json_key_integer(w, "instances_run", (int64_t)s->instances_run);
+    json_key_integer(w, "instances_skipped", (int64_t)(s->instances - s->instances_run));
+    json_key_integer(w, "operations_before", (int64_t)s->ops_before);
+    json_key_integer(w, "operations_after", (int64_t)s->ops_after);
+    json_key_integer(w, "symbols_before", (int64_t)s->symbols_before);
+    json_key_integer(w, "symbols_after", (int64_t)s->symbols_after);
+    json_key_integer(w, "derivatives_before", (int64_t)s->derivs_before);
+    json_key_integer(w, "derivatives_after", (int64_t)s->derivs_after);
+    json_key_integer(w, "images", (int64_t)s->images);
+    json_key_integer(w, "image_bytes", (int64_t)s->image_bytes);
+    json_key(w, "texture_queries");
+    json_null(w);
+    json_key_string(w, "texture_queries_why", "kernels do not count them");
+    json_key_number(w, "optimise_s", s->optimise_s);
+    json_key_number(w, "emit_s", s->emit_s);
+}
+
 static void stats_add(struct shading_stats *s, const struct asl_group *group,
                       const struct asl_code *code)
 {
@@ -325,6 +348,8 @@ static void stats_add(struct shading_stats *s, const struct asl_group *group,
     s->instances_run += c.layers_after;
     s->ops_before += c.ops_before;
     s->ops_after += c.ops_after;
+    s->derivs_before += c.derivs_before;
+    s->derivs_after += c.derivs_after;
     s->symbols_before += c.symbols_before;
     s->symbols_after += c.symbols_after;
 }

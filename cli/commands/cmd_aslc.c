@@ -237,8 +237,9 @@ static void print_stats(const struct asl_code *code, const char *name, size_t la
                         struct text *out)
 {
     struct asl_code_stats s = asl_code_stats(code, layer);
-    text_printf(out, "%s: %zu operations -> %zu, %zu symbols -> %zu\n", name, s.ops_before,
-                s.ops_after, s.symbols_before, s.symbols_after);
+    text_printf(out, "%s: %zu operations -> %zu, %zu symbols -> %zu, %zu with derivatives -> %zu\n",
+                name, s.ops_before, s.ops_after, s.symbols_before, s.symbols_after, s.derivs_before,
+                s.derivs_after);
 }
 
 static enum status dump_ir(struct arena *a, const struct aslc *c, const struct asl_program *p,

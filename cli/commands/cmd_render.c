@@ -319,32 +319,12 @@ static unsigned passes_needed(const struct render_command *cmd)
     return bits & ~(1u << PASS_DENOISED);
 }
 
-/* Why there is no count of what shaders look up in images. */
-static const char queries_why[] = "kernels do not count them";
-
 static void shading_json(struct json_writer *w, const struct render_summary *r)
 {
-    const struct shading_stats *s = &r->load.shading;
     json_key(w, "shading");
     json_begin_object(w);
-    json_key_integer(w, "masters", (int64_t)s->masters);
-    json_key_integer(w, "groups", (int64_t)s->groups);
-    json_key_integer(w, "programs", (int64_t)s->programs);
-    json_key_integer(w, "instances", (int64_t)s->instances);
-    json_key_integer(w, "instances_run", (int64_t)s->instances_run);
-    json_key_integer(w, "instances_skipped", (int64_t)(s->instances - s->instances_run));
-    json_key_integer(w, "operations_before", (int64_t)s->ops_before);
-    json_key_integer(w, "operations_after", (int64_t)s->ops_after);
-    json_key_integer(w, "symbols_before", (int64_t)s->symbols_before);
-    json_key_integer(w, "symbols_after", (int64_t)s->symbols_after);
-    json_key_integer(w, "images", (int64_t)s->images);
-    json_key_integer(w, "image_bytes", (int64_t)s->image_bytes);
-    json_key(w, "texture_queries");
-    json_null(w);
-    json_key_string(w, "texture_queries_why", queries_why);
+    shading_stats_write(w, &r->load.shading);
     json_key_number(w, "load_s", r->scene_times->materials_s);
-    json_key_number(w, "optimise_s", s->optimise_s);
-    json_key_number(w, "emit_s", s->emit_s);
     json_key_number(w, "compile_s", r->build.compile_s);
     json_key_bool(w, "compile_cached", r->build.cached);
     json_end_object(w);
@@ -361,14 +341,16 @@ static void shading_text(const struct render_summary *r)
            "%zu are skipped\n",
            s->masters, s->groups, s->programs, s->instances, s->instances_run,
            s->instances - s->instances_run);
-    printf("  %zu operations -> %zu, %zu symbols -> %zu\n", s->ops_before, s->ops_after,
-           s->symbols_before, s->symbols_after);
+    printf("  %zu operations -> %zu, %zu symbols -> %zu, %zu with derivatives -> %zu\n",
+           s->ops_before, s->ops_after, s->symbols_before, s->symbols_after, s->derivs_before,
+           s->derivs_after);
     printf("  materials loaded in %.4f s, optimised in %.4f s, emitted in %.4f s; the kernel "
            "compiled in %.4f s%s\n",
            r->scene_times->materials_s, s->optimise_s, s->emit_s, r->build.compile_s,
            r->build.cached ? " (from the cache)" : "");
-    printf("  %zu images of shaders, %llu bytes; texture queries not counted: %s\n", s->images,
-           (unsigned long long)s->image_bytes, queries_why);
+    printf("  %zu images of shaders, %llu bytes; texture queries not counted: kernels do not "
+           "count them\n",
+           s->images, (unsigned long long)s->image_bytes);
 }
 
 static void rays_json(struct json_writer *w, const struct render_summary *r, double samples)

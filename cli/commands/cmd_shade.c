@@ -597,8 +597,10 @@ static enum status run_all(struct shade_command *s, struct shade *shade,
 static void operations_line(const struct asl_code *code, size_t layer, const char *name)
 {
     struct asl_code_stats t = asl_code_stats(code, layer);
-    (void)fprintf(stderr, "%s: %zu operations -> %zu, %zu symbols -> %zu\n", name, t.ops_before,
-                  t.ops_after, t.symbols_before, t.symbols_after);
+    (void)fprintf(stderr,
+                  "%s: %zu operations -> %zu, %zu symbols -> %zu, %zu with derivatives -> %zu\n",
+                  name, t.ops_before, t.ops_after, t.symbols_before, t.symbols_after,
+                  t.derivs_before, t.derivs_after);
 }
 
 /* What the optimiser made of each layer, for the outputs that are asked for. */

@@ -516,6 +516,7 @@ static const struct part parts[] = {
     {"apis", "APIs", section_apis},
     {"blocks", "Work-group sizes", section_blocks},
     {"phases", "Phases", section_phases},
+    {"shading", "Shaders", section_shading},
     {"kernels", "Kernels", section_kernels},
     {"images", "Images", section_images},
     {"environment", "Environment", section_environment},

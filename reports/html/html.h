@@ -22,6 +22,7 @@ void section_rates(struct page *p);
 void section_apis(struct page *p);
 void section_blocks(struct page *p);
 void section_phases(struct page *p);
+void section_shading(struct page *p);
 void section_kernels(struct page *p);
 void section_images(struct page *p);
 void section_environment(struct page *p);

@@ -270,6 +270,61 @@ static void html_plots_power(void **state)
     arena_free(&a);
 }
 
+/* What scenes' shaders came to: of benches that tell it, and nothing of those that do not. */
+static void html_shows_shading(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct run_record run = {.kind = "bench", .started_utc = "2026-11-21T00:00:01Z"};
+    struct device_record d = {.id = "native", .api = "native", .name = "cores", .kind = "cpu"};
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+    static const char *const scenes[] = {"bricks", "plain", "odd"};
+    static const char *const details[] = {
+        "{\"build\":{\"from_cache\":true},\"shading\":{\"masters\":4,\"groups\":3,\"programs\":2,"
+        "\"instances_run\":6,\"instances_skipped\":1,\"operations_before\":2990,"
+        "\"operations_after\":1191,\"image_bytes\":512,\"optimise_s\":0.25}}",
+        "{\"shading\":[1]}", "{\"build\":3,\"shading\":{\"masters\":\"<i>\",\"optimise_s\":-1}}"};
+    for (size_t i = 0; i < 3; i++) {
+        struct bench_record b = {.scene = scenes[i],
+                                 .device = "native",
+                                 .mode = "fast",
+                                 .width = 8,
+                                 .height = 8,
+                                 .spp = 1,
+                                 .max_depth = 6,
+                                 .verdict = VERDICT_PASS,
+                                 .samples_per_s = 5e6,
+                                 .interval = {5e6, 5e6},
+                                 .detail = details[i]};
+        assert_int_equal(store_add_bench(s, run.id, &b, &err), STATUS_OK);
+    }
+    const char *html = plain(&a, written(&a, s, REPORT_HTML, "r.html"));
+    store_close(s);
+    static const char *const wanted[] = {
+        "<a href=\"#shading\">Shaders</a>",
+        "<td class=\"r\">4</td><td class=\"r\">3</td><td class=\"r\">2</td><td class=\"r\">6</td>"
+        "<td class=\"r\">1</td><td class=\"r\">2990</td><td class=\"r\">1191</td>"
+        "<td class=\"r\"></td>", /* symbols are not told */
+        "<td class=\"r\">512</td>", "<td class=\"r\"> (cache)</td>"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(html, wanted[i]))
+            fail_msg("%s is not in the report: %s", wanted[i], strstr(html, "id=\"shading\""));
+    const char *section = strstr(html, "<section id=\"shading\"");
+    const char *end = section ? strstr(section, "</section>") : NULL;
+    const char *plain_scene = section ? strstr(section, "<td>plain</td>") : NULL;
+    assert_true(end && (!plain_scene || plain_scene > end));
+    assert_null(strstr(html, "<i>"));
+    struct markup_facts f;
+    markup_check(html, &f);
+    assert_string_equal(f.problem, "");
+    arena_free(&a);
+}
+
 /* Registers and memory of kernels that were timed, and of code objects with no device. */
 static void html_shows_kernels(void **state)
 {
@@ -1055,6 +1110,7 @@ int main(void)
         cmocka_unit_test(html_shows_what_matters),
         cmocka_unit_test(html_plots_the_furnace),
         cmocka_unit_test(html_plots_power),
+        cmocka_unit_test(html_shows_shading),
         cmocka_unit_test(html_shows_kernels),
         cmocka_unit_test(html_of_an_empty_store),
         cmocka_unit_test(timed_devices_are_not_called_judged),

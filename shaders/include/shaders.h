@@ -400,6 +400,7 @@ struct asl_lower_options {
 /* Instructions, and cells in use, as lowered and after optimisation. */
 struct asl_code_stats {
     size_t ops_before, ops_after, symbols_before, symbols_after;
+    size_t derivs_before, derivs_after; /* of the symbols: that keep derivatives */
     size_t layers_before, layers_after;
 };
 

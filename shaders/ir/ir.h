@@ -173,7 +173,7 @@ struct ir_arg_slot {
 };
 
 struct asl_code_counts { /* of a layer */
-    size_t ops, symbols;
+    size_t ops, symbols, derivs;
     bool runs;
 };
 

@@ -85,6 +85,8 @@ static void count(struct opt *o, struct asl_code_counts *out)
         out[l] = (struct asl_code_counts){.ops = count_block(&c->layers[l].body, used)};
         for (uint32_t k = 0; k < c->cell_count; k++)
             out[l].symbols += used[k];
+        for (uint32_t k = 0; k < c->cell_count; k++)
+            out[l].derivs += used[k] && c->cells[k].derivs;
         out[l].runs = c->layers[l].runs;
     }
 }
@@ -101,6 +103,8 @@ struct asl_code_stats asl_code_stats(const struct asl_code *c, size_t layer)
         s.ops_after += c->after[l].ops;
         s.symbols_before += c->before[l].symbols;
         s.symbols_after += c->after[l].symbols;
+        s.derivs_before += c->before[l].derivs;
+        s.derivs_after += c->after[l].derivs;
         s.layers_before += c->before[l].runs;
         s.layers_after += c->after[l].runs;
     }

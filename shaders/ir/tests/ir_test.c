@@ -523,6 +523,45 @@ static void dead_layers_go(void **state)
     arena_free(&a);
 }
 
+/* Only what a derivative is asked of keeps derivatives. */
+static void derivatives_are_kept_where_asked(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    /* loops of unknown length keep both sums in cells */
+    static const char *const forms[] = {"x", "Dx(x)"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[512];
+        struct asl_diags diags = {0};
+        const struct asl_program *p = NULL;
+        struct asl_group *g = NULL;
+        struct asl_code *code = NULL;
+        (void)snprintf(
+            text, sizeof text,
+            "shader s(int n = 3, output float r = 0) { float x = u, y = v;"
+            "for (int i = 0; i < n; i++) { x = x * u + 1; y = y * v + 1; } r = %s + y; }",
+            forms[i]);
+        assert_int_equal(asl_compile(&a, "s", text, strlen(text), NULL, &diags, &p, &err),
+                         STATUS_OK);
+        assert_int_equal(asl_group_new(&a, "g", &g, &err), STATUS_OK);
+        assert_int_equal(asl_group_layer(g, p, NULL, "l", NULL, &err), STATUS_OK);
+        assert_int_equal(asl_group_finish(g, &err), STATUS_OK);
+        static const char *const outputs[] = {"r", NULL};
+        const struct asl_lower_options o = {.level = 2, .outputs = outputs};
+        assert_int_equal(asl_lower(&a, g, &o, &code, &err), STATUS_OK);
+        const struct asl_code_stats s = asl_code_stats(code, SIZE_MAX);
+        print_message("%s: %zu of %zu symbols keep derivatives\n", forms[i], s.derivs_after,
+                      s.symbols_after);
+        if (i == 0)
+            assert_int_equal(s.derivs_after, 0);
+        else /* x, and the global u */
+            assert_true(s.derivs_after >= 1 && s.derivs_after <= 2);
+        assert_true(s.derivs_after < s.symbols_after && s.derivs_after <= s.derivs_before);
+    }
+    arena_free(&a);
+}
+
 /* A made-up material of a production: layers with forty features each, of which what the artist set
  * leaves a few, chained; some layers feed nothing. */
 static void a_large_group_shrinks(void **state)
@@ -695,11 +734,15 @@ static void bad_text_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tests_agree),        cmocka_unit_test(library_agrees),
-        cmocka_unit_test(groups_agree),       cmocka_unit_test(arguments_change),
-        cmocka_unit_test(dead_layers_go),     cmocka_unit_test(a_large_group_shrinks),
-        cmocka_unit_test(known_rays_fold),    cmocka_unit_test(too_much_code_is_refused),
-        cmocka_unit_test(bad_text_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tests_agree),
+                                       cmocka_unit_test(library_agrees),
+                                       cmocka_unit_test(groups_agree),
+                                       cmocka_unit_test(arguments_change),
+                                       cmocka_unit_test(dead_layers_go),
+                                       cmocka_unit_test(a_large_group_shrinks),
+                                       cmocka_unit_test(derivatives_are_kept_where_asked),
+                                       cmocka_unit_test(known_rays_fold),
+                                       cmocka_unit_test(too_much_code_is_refused),
+                                       cmocka_unit_test(bad_text_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
