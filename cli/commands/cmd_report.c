@@ -27,7 +27,7 @@ static int format_find(const char *name, const char *path)
 }
 
 struct report_command {
-    struct option_list stores;
+    struct option_list stores, tables;
     const char *out, *format;
     bool all_runs;
 };
@@ -53,6 +53,10 @@ static int run(void *settings, const struct arguments *args)
         error_msg(&err, STATUS_ARG, "JUnit XML is of one run, so of one --store");
         return report_error(&err, false);
     }
+    if (format != REPORT_HTML && c->tables.count) {
+        error_msg(&err, STATUS_ARG, "--table needs HTML: other formats hold the store alone");
+        return report_error(&err, false);
+    }
     struct arena a = {0};
     struct store **stores = ARENA_ARRAY(&a, struct store *, c->stores.count);
     enum status st = stores ? STATUS_OK : error_msg(&err, STATUS_MEMORY, "out of memory");
@@ -60,9 +64,10 @@ static int run(void *settings, const struct arguments *args)
     for (; !st && opened < c->stores.count; opened += !st)
         st = store_open(c->stores.items[opened], true, &stores[opened], &err);
     if (!st)
-        st = format == FORMAT_JUNIT ? store_junit(stores[0], 0, c->out, &err)
-                                    : report_write(stores, opened, (enum report_format)format,
-                                                   c->all_runs, c->out, &err);
+        st = format == FORMAT_JUNIT
+                 ? store_junit(stores[0], 0, c->out, &err)
+                 : report_write_with(stores, opened, (enum report_format)format, c->all_runs,
+                                     c->tables.items, c->tables.count, c->out, &err);
     while (opened > 0)
         store_close(stores[--opened]);
     arena_free(&a);
@@ -79,6 +84,9 @@ static const struct option options[] = {
     {"--format", OPTION_WORD, AT(format), "NAME", .help = "of the file",
      .otherwise = "by the extension of -o: .html .md .csv .xml",
      .words = "html markdown csv junit"},
+    {"--table", OPTION_LIST, AT(tables), "FILE",
+     .help = "a table that tools/experiments wrote (NAME.json), for HTML; may be repeated",
+     .reads = true},
     {"--all-runs", OPTION_FLAG, AT(all_runs),
      .help = "older drivers and compilers too, as columns of their own"},
 };

@@ -518,16 +518,17 @@ static const struct part parts[] = {
     {"phases", "Phases", section_phases},
     {"shading", "Shaders", section_shading},
     {"kernels", "Kernels", section_kernels},
+    {"tables", "Published tables", section_tables},
     {"images", "Images", section_images},
     {"environment", "Environment", section_environment},
 };
 enum { PART_COUNT = sizeof parts / sizeof parts[0] };
 
 enum status report_html(struct text *t, struct arena *a, const struct snapshot *s,
-                        struct error *err)
+                        const struct json *const *tables, size_t table_count, struct error *err)
 {
     struct text body[PART_COUNT] = {0};
-    struct page p = {.t = t, .a = a, .s = s};
+    struct page p = {.t = t, .a = a, .s = s, .tables = tables, .table_count = table_count};
     struct headline n;
     text_puts(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
                  "name=\"viewport\" "

@@ -10,6 +10,8 @@ struct page {
     struct text *t;
     struct arena *a;
     const struct snapshot *s;
+    const struct json *const *tables;
+    size_t table_count;
     bool no_memory;
 };
 
@@ -24,6 +26,7 @@ void section_blocks(struct page *p);
 void section_phases(struct page *p);
 void section_shading(struct page *p);
 void section_kernels(struct page *p);
+void section_tables(struct page *p);
 void section_images(struct page *p);
 void section_environment(struct page *p);
 

@@ -5,21 +5,18 @@
 #include <math.h>
 
 static const struct {
-    const char *key, *text;
+    const char *key, *then, *text; /* then: the same after optimisation; NULL: there is none */
 } columns[] = {
-    {"masters", "masters"},
-    {"groups", "groups"},
-    {"programs", "programs"},
-    {"instances_run", "instances run"},
-    {"instances_skipped", "skipped"},
-    {"operations_before", "operations"},
-    {"operations_after", "optimised"},
-    {"symbols_before", "symbols"},
-    {"symbols_after", "optimised"},
-    {"derivatives_before", "with derivatives"},
-    {"derivatives_after", "optimised"},
-    {"images", "images"},
-    {"image_bytes", "bytes"},
+    {"masters", NULL, "masters"},
+    {"groups", NULL, "groups"},
+    {"programs", NULL, "programs"},
+    {"instances_run", NULL, "instances run"},
+    {"instances_skipped", NULL, "skipped"},
+    {"operations_before", "operations_after", "operations"},
+    {"symbols_before", "symbols_after", "symbols"},
+    {"derivatives_before", "derivatives_after", "with derivatives"},
+    {"images", NULL, "images"},
+    {"image_bytes", NULL, "bytes"},
 };
 static const struct {
     const char *key, *text;
@@ -33,16 +30,22 @@ static const struct json *shading_of(const struct snapshot_bench *b)
     return !b->sweep && v && v->type == JSON_OBJECT ? v : NULL;
 }
 
+static void put_count(struct page *p, const struct json *n, const char *before)
+{
+    if (n && n->type == JSON_NUMBER && n->is_integer)
+        markup_printf(p->t, "%!%lld", before, (long long)n->integer);
+}
+
 static void row(struct page *p, const struct snapshot_bench *b, const struct json *v)
 {
     char buf[32];
     markup_printf(p->t, "<tr><td>%s</td><td>%s</td><td>%s</td>", b->record->scene,
                   p->s->columns[b->column].label, b->record->mode);
     for (size_t i = 0; i < COUNT(columns); i++) {
-        const struct json *n = json_get(v, columns[i].key);
         text_puts(p->t, "<td class=\"r\">");
-        if (n && n->type == JSON_NUMBER && n->is_integer)
-            markup_printf(p->t, "%lld", (long long)n->integer);
+        put_count(p, json_get(v, columns[i].key), "");
+        if (columns[i].then)
+            put_count(p, json_get(v, columns[i].then), " \xe2\x86\x92\xc2\xa0");
         text_puts(p->t, "</td>");
     }
     for (size_t i = 0; i < COUNT(seconds); i++) {

@@ -17,12 +17,22 @@ const char *shape_text(const uint32_t shape[2], char buf[32])
 enum status report_write(struct store *const *stores, size_t count, enum report_format format,
                          bool all_runs, const char *path, struct error *err)
 {
+    return report_write_with(stores, count, format, all_runs, NULL, 0, path, err);
+}
+
+enum status report_write_with(struct store *const *stores, size_t count, enum report_format format,
+                              bool all_runs, const char *const *tables, size_t table_count,
+                              const char *path, struct error *err)
+{
+    const struct json **read = NULL;
     struct arena a = {0};
     struct snapshot snap;
     struct text t = {0};
     enum status st = snapshot_load(stores, count, &a, all_runs, &snap, err);
+    if (!st)
+        st = tables_read(&a, tables, table_count, &read, err);
     if (!st && format == REPORT_HTML)
-        st = report_html(&t, &a, &snap, err);
+        st = report_html(&t, &a, &snap, read, table_count, err);
     else if (!st && format == REPORT_MARKDOWN)
         report_markdown(&t, &snap);
     else if (!st)

@@ -270,6 +270,58 @@ static void html_plots_power(void **state)
     arena_free(&a);
 }
 
+/* Tables of tools/experiments: published rows are marked, columns that nothing fills are left out,
+ * and what is no table is refused with its place. */
+static void html_shows_tables(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    const char *file = in_folder(&a, "t.json"), *to = in_folder(&a, "t.html");
+    static const char good[] =
+        "{\"title\": \"Figure <1>\", \"of\": \"A. Author\", \"headers\": [\"shader\", \"left\", "
+        "\"reason\"], \"rows\": [{\"shader\": \"a.asl\", \"left\": 12}, {\"shader\": \"published: "
+        "b\", \"left\": 0.5, \"reason\": \"\"}], \"differs\": \"All & more.\"}";
+    assert_int_equal(file_write(file, good, sizeof good - 1, &err), STATUS_OK);
+    assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &file, 1, to, &err), STATUS_OK);
+    char *data;
+    size_t size;
+    assert_int_equal(file_read(&a, to, 0, &data, &size, &err), STATUS_OK);
+    const char *html = plain(&a, data);
+    static const char *const wanted[] = {
+        "<h3>Figure &lt;1&gt;</h3>", "After A. Author. What differs: All &amp; more.",
+        "<tr><th>shader</th><th>left</th></tr>", "<tr><td>a.asl</td><td class=\"r\">12</td></tr>",
+        "<tr class=\"published\"><td>published: b</td><td class=\"r\">0.5</td></tr>"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(html, wanted[i]))
+            fail_msg("%s is not in the report", wanted[i]);
+    struct markup_facts f;
+    markup_check(html, &f);
+    assert_string_equal(f.problem, "");
+    static const char *const bad[] = {
+        "[]",
+        "{\"title\": 3}",
+        "{",
+        "",
+        "{\"title\": \"\", \"of\": \"\", \"differs\": \"\", \"headers\": [1], \"rows\": []}",
+        "{\"title\": \"\", \"of\": \"\", \"differs\": \"\", \"headers\": [], \"rows\": [1]}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(file_write(file, bad[i], strlen(bad[i]), &err), STATUS_OK);
+        const enum status st = report_write_with(&s, 1, REPORT_HTML, false, &file, 1, to, &err);
+        assert_true(st == STATUS_TYPE || st == STATUS_PARSE);
+        assert_string_equal(err.file, file);
+        assert_true(err.line >= 1);
+    }
+    (void)unlink(file);
+    assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &file, 1, to, &err),
+                     STATUS_MISSING);
+    store_close(s);
+    arena_free(&a);
+}
+
 /* What scenes' shaders came to: of benches that tell it, and nothing of those that do not. */
 static void html_shows_shading(void **state)
 {
@@ -308,7 +360,8 @@ static void html_shows_shading(void **state)
     static const char *const wanted[] = {
         "<a href=\"#shading\">Shaders</a>",
         "<td class=\"r\">4</td><td class=\"r\">3</td><td class=\"r\">2</td><td class=\"r\">6</td>"
-        "<td class=\"r\">1</td><td class=\"r\">2990</td><td class=\"r\">1191</td>"
+        "<td class=\"r\">1</td><td class=\"r\">2990 \xe2\x86\x92\xc2\xa0"
+        "1191</td>"
         "<td class=\"r\"></td>", /* symbols are not told */
         "<td class=\"r\">512</td>", "<td class=\"r\"> (cache)</td>"};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
@@ -1111,6 +1164,7 @@ int main(void)
         cmocka_unit_test(html_plots_the_furnace),
         cmocka_unit_test(html_plots_power),
         cmocka_unit_test(html_shows_shading),
+        cmocka_unit_test(html_shows_tables),
         cmocka_unit_test(html_shows_kernels),
         cmocka_unit_test(html_of_an_empty_store),
         cmocka_unit_test(timed_devices_are_not_called_judged),
