@@ -1898,7 +1898,7 @@ case_conform_mutants_journal()
     cp m.jsonl edited.jsonl
     cmp -s whole.jsonl m.jsonl && fail "nothing was edited"
     run 2 conform "${two[@]}" --resume
-    says 'm.jsonl:2:1: error: not what was written behind the line before'
+    says "m.jsonl:$(diff whole.jsonl m.jsonl | sed -n '1s/[^0-9].*//p'):1: error: not what was written behind the line before"
     cmp edited.jsonl m.jsonl || fail "what was edited is gone"
 }
 
