@@ -295,8 +295,8 @@ static bool ends_in(const char *path, const char *const *endings)
 }
 
 /* Files that name others; and what is read of a folder besides. */
-static const char *const naming[] = {".json", ".gltf", ".glb", ".obj", ".mtl", ".asl", ".osl",
-                                     ".h",    ".aso",  ".dae", ".fbx", ".3ds", ".xml", NULL};
+static const char *const naming[] = {".json", ".gltf", ".glb", ".obj", ".mtl", ".asl", ".osl", ".h",
+                                     ".aso",  ".c",    ".dae", ".fbx", ".3ds", ".xml", NULL};
 static const char *const plain[] = {".ply", ".stl", ".bin", NULL};
 
 static void file_scan(struct check *k, const char *path, int depth)

@@ -39,6 +39,74 @@ skip()
 
 # ---- use ------------------------------------------------------------------------------------------------
 
+# A procedure in C gives the film of the same shader written in ASL, on every device.
+case_procedures()
+{
+    local library=$here/../shaders/library device film want=
+    cat >twin.asl <<'END'
+int mixed(int h) { return (h ^ (h >> 7)) * 271 & 65535; }
+float scatter(int n)
+{
+    int h = mixed((n * 7919) & 65535);
+    return (h ^ (h >> 9)) / 65536.0;
+}
+float wave(float x)
+{
+    float low = floor(x), t = x - low;
+    t = t * t * (3.0 - 2.0 * t);
+    return scatter((int)low) * (1 - t) + scatter((int)low + 1) * t;
+}
+shader twin(float scale = 6, float wobble = 0.3, color early = color(0.75, 0.5, 0.28),
+            color late = color(0.35, 0.17, 0.07), output color Cout = 0, output float roughness = 0)
+{
+    float bend = 0, size = wobble;
+    for (int i = 0; i < 3; i++, size *= 0.5)
+        bend += size * wave(P[1] * (1 << i) + P[0]);
+    float r = (sqrt(P[0] * P[0] + P[2] * P[2]) + bend) * scale, t = r - floor(r);
+    t = t < 0.8 ? t / 0.8 : (1 - t) / 0.2;
+    Cout = early * (1 - t) + late * t;
+    roughness = max(0.2, 0.6 - 0.3 * t);
+}
+END
+    scene()
+    {
+        cat >"$1.json" <<END
+{"isophote": 1, "camera": {"origin": [0, 1.2, 4], "target": [0, 0.5, 0], "fov": 35},
+ "materials": {"m": {"type": "shader", "shader": "$2", "parameters": {"scale": 4}, "base": {"type": "principled"},
+                     "drive": {"base_color": "Cout", "roughness": "roughness"}}},
+ "objects": [{"type": "sphere", "material": "m", "center": [0, 0.6, 0], "radius": 0.9}], "environment": {"radiance": 1}}
+END
+    }
+    cp "$library/rings.c" .
+    scene procedure rings.c
+    scene twin twin.asl
+    for device in native opencl:0; do
+        "$program" devices 2>/dev/null | grep -q "^$device" || continue
+        for name in procedure twin; do
+            run 0 render "$name.json" --device "$device" "${small[@]}" -o "out/$name.exr"
+            film=$(grep -Eo 'film[ :]+[0-9a-f]{16,}' stdout stderr -h | head -n 1)
+            [ -n "$film" ] || fail "no film is named"
+            [ "${want:=$film}" = "$film" ] || fail "$name on $device: $film, not $want"
+        done
+    done
+    sed 's/0\.28f/0.29f/' "$library/rings.c" >rings.c # another procedure, another picture
+    run 0 render procedure.json --device native "${small[@]}" -o out/other.exr
+    film=$(grep -Eo 'film[ :]+[0-9a-f]{16,}' stdout stderr -h | head -n 1)
+    [ -n "$film" ] && [ "$film" != "$want" ] || fail "another procedure gave the same film"
+    rm out/*
+    printf 'void rings(const procedure_point *at, color *Cout, float *roughness)\n{\n    system("true");\n}\n' >rings.c
+    run 2 render procedure.json --device native "${small[@]}" -o out/bad.exr
+    says 'rings.c:3:5: .*system'
+    nothing_in out
+    run 1 aslc rings.c
+    says 'rings.c:3:5: error: .*system'
+    cp "$library/rings.c" .
+    run 0 aslc rings.c
+    run 0 shade --print -g 1 1 rings.aso -o Cout null
+    run 0 conform rings.c --level shader --device native --filter 'file[.]rings[.]'
+    prints '5 pass, 0 fail'
+}
+
 case_help()
 {
     local command

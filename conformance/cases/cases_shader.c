@@ -78,7 +78,8 @@ static void add_file(struct listing *l, const char *group, const char *name, con
 bool shader_path(const char *path)
 {
     size_t n = strlen(path);
-    return n > 4 && (strcmp(path + n - 4, ".asl") == 0 || strcmp(path + n - 4, ".osl") == 0);
+    return (n > 4 && (strcmp(path + n - 4, ".asl") == 0 || strcmp(path + n - 4, ".osl") == 0)) ||
+           (n > 2 && strcmp(path + n - 2, ".c") == 0);
 }
 
 static int by_name(const void *a, const void *b)

@@ -7,7 +7,7 @@
 #include "case.h"
 #include "equivalence/offers.h"
 
-/* Shaders end with .asl or .osl. */
+/* Shaders end with .asl, .osl or .c. */
 bool shader_path(const char *path);
 /* All cases of the level: generated programs (at least the first `programs`), builtins, the
  * library, the tests, and the shaders among `paths`. */

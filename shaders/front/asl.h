@@ -49,6 +49,7 @@ struct asl_compile {
     uint32_t shown_line, shown_col;
     struct asl_quiet *quiet; /* lines that #pragma osl nowarn covers */
     const struct asl_length *lengths;
+    bool procedure; /* C, not ASL */
 };
 
 /* Zeroed memory of the compile; does not return when there is none. */

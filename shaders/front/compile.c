@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compile.c: the stages in their order, and what the outside may ask of a program. */
 #include "asl.h"
+#include "procedure.h"
 
 #include <string.h>
 
@@ -40,7 +41,13 @@ static enum status run_stages(struct asl_compile *c, const char *file, const cha
     const struct asl_source *src = asl_source_new(c, name, copy, length);
     if (length < size)
         asl_error(c, end_of(src), "is this a text file?", "a character 0");
-    asl_preprocess_file(c, src, tokens);
+    c->procedure = asl_procedure_is(name);
+    struct asl_tokens written = {0};
+    asl_preprocess_file(c, src, c->procedure ? &written : tokens);
+    if (c->procedure)
+        asl_procedure_read(c, &written, tokens);
+    if (c->procedure && c->diags->errors)
+        out = NULL; /* the parser would tell the same again */
     if (out)
         parse_and_check(c, tokens, out);
     asl_diags_sort(c);

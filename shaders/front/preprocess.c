@@ -263,7 +263,9 @@ static void include(struct asl_pp *pp, struct asl_loc at, struct asl_tokens *lin
         return;
     }
     const char *last = strrchr(name, '/');
-    if (strcmp(last ? last + 1 : name, standard_header) == 0)
+    last = last ? last + 1 : name;
+    if (strcmp(last, standard_header) == 0 ||
+        (c->procedure && (strcmp(last, "procedure.h") == 0 || strcmp(name, "math.h") == 0)))
         return;
     bool system = !quoted || is_system(c, pp->file->lx.src->name);
     if (quoted || name[0] == '/') {
