@@ -500,11 +500,18 @@ enum status mutants_text_hash(char hash[33], struct error *err);
 /* Which functions the mutants' programs that this process has closed have run, by the number of the
  * body; how many are known. Grids of shaders are not counted. */
 size_t mutants_reached(const unsigned char **marks);
-/* Does it compile, and does its function become the machine code that it is without the edit, by
- * mode? Then nothing in that mode can tell. Modes after strict are looked at where strict's code is
- * the same. May be called from several threads after mutants_count.
- * Fails: MISSING (no C compiler), IO. */
-enum status mutant_look(size_t k, bool *compiles, bool same[MODE_COUNT], struct error *err);
+/* What the compiler makes of a mutant on this machine. */
+struct mutant_code {
+    bool compiles;
+    bool built; /* is the place in any text that is compiled here, in any mode? */
+    bool same
+        [MODE_COUNT];   /* is the kernel's code that without the edit? Others than strict are asked
+                              where strict's is */
+    bool same_in_grids; /* and that of grids of shaders in all modes; true where they lack it */
+};
+/* Compares the machine code of the function, whatever it calls. May be called from several threads
+ * after mutants_count. Fails: MISSING (no C compiler), IO. */
+enum status mutant_look(size_t k, struct mutant_code *out, struct error *err);
 
 #ifdef __cplusplus
 }

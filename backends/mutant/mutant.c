@@ -118,42 +118,112 @@ enum status mutants_text_hash(char hash[33], struct error *err)
     return STATUS_OK;
 }
 
-enum status mutant_look(size_t k, bool *compiles, bool same[MODE_COUNT], struct error *err)
+/* A text that has the edit: the kernel's with the library behind it, or the library as grids
+ * compile it. */
+struct looked_at {
+    const char *text;
+    const struct body *bodies;
+    size_t body_count;
+    enum status (*hash)(const char *text, enum math_mode mode, char hash[33], struct error *err);
+};
+
+enum look { LOOK_SAME, LOOK_OTHER, LOOK_REFUSED };
+
+/* What the compiler makes of the text in a mode, without and with the edit. */
+static enum status look(const struct looked_at *l, const struct edit *e, enum math_mode mode,
+                        enum look *out, struct error *err)
 {
-    struct device_text t;
-    const struct edit *e = NULL;
     struct arena a = {0};
-    struct error said = {0};
-    TRY(text_and_edit(k, &t, &e, err));
-    const char *was = edit_alone(&a, t.text, t.bodies, t.body_count, e, false),
-               *now = edit_alone(&a, t.text, t.bodies, t.body_count, e, true);
+    char plain[33], edited[33];
+    const char *was = edit_alone(&a, l->text, l->bodies, l->body_count, e, false),
+               *now = edit_alone(&a, l->text, l->bodies, l->body_count, e, true);
     enum status st =
-        was && now ? STATUS_OK : error_msg(&said, STATUS_MEMORY, "out of memory for a mutant");
-    *compiles = true;
-    memset(same, 0, MODE_COUNT * sizeof *same);
-    for (int mode = 0; st == STATUS_OK && *compiles && mode < MODE_COUNT; mode++) {
-        char plain[33], edited[33];
-        if (mode != MODE_STRICT && !same[MODE_STRICT])
-            break; /* it is alive whatever they say */
-        st = native_code_hash(was, (enum math_mode)mode, plain, &said);
-        if (st == STATUS_BUILD &&
-            was != t.text) { /* no mutant's fault: the function needs the rest */
-            was = t.text;
-            now = edit_apply(&a, t.text, e);
-            st = now ? native_code_hash(was, (enum math_mode)mode, plain, &said)
-                     : error_msg(&said, STATUS_MEMORY, "out of memory for a mutant");
-        }
+        was && now ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+    if (st == STATUS_OK)
+        st = l->hash(was, mode, plain, err);
+    if (st == STATUS_BUILD) { /* no mutant's fault: the function needs the rest */
+        now = edit_apply(&a, l->text, e);
+        st = now ? l->hash(l->text, mode, plain, err)
+                 : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
         if (st == STATUS_BUILD)
-            st = said.code = STATUS_INTERNAL;
-        if (st == STATUS_OK)
-            st = native_code_hash(now, (enum math_mode)mode, edited, &said);
-        *compiles = st != STATUS_BUILD; /* the compiler's words are no failure of ours */
-        same[mode] = st == STATUS_OK && strcmp(plain, edited) == 0;
+            st = error_msg(err, STATUS_INTERNAL, "the text without an edit does not compile");
+    }
+    if (st == STATUS_OK) {
+        struct error said = {0};
+        st = l->hash(now, mode, edited, &said);
+        *out = st == STATUS_BUILD                              ? LOOK_REFUSED
+               : st == STATUS_OK && strcmp(plain, edited) == 0 ? LOOK_SAME
+                                                               : LOOK_OTHER;
         if (st == STATUS_BUILD)
-            st = STATUS_OK;
+            st = STATUS_OK; /* the compiler's words are no failure of ours */
+        else if (st != STATUS_OK && err)
+            *err = said;
     }
     arena_free(&a);
-    if (st != STATUS_OK && err)
-        *err = said;
+    return st;
+}
+
+/* In all modes, until one differs; refused in one is refused. */
+static enum status look_in_modes(const struct looked_at *l, const struct edit *e,
+                                 bool same[MODE_COUNT], bool *compiles, struct error *err)
+{
+    for (int mode = 0; *compiles && mode < MODE_COUNT; mode++) {
+        enum look said = LOOK_OTHER;
+        if (mode != MODE_STRICT && !same[MODE_STRICT])
+            break; /* it is alive whatever they say */
+        TRY(look(l, e, (enum math_mode)mode, &said, err));
+        *compiles = said != LOOK_REFUSED;
+        same[mode] = said == LOOK_SAME;
+    }
+    return STATUS_OK;
+}
+
+static bool same_in_all(const bool same[MODE_COUNT])
+{
+    bool all = true;
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        all = all && same[mode];
+    return all;
+}
+
+enum status mutant_look(size_t k, struct mutant_code *out, struct error *err)
+{
+    /* no C: where it stands, a compiler that sees it refuses */
+    static const char no_c[] = " @ ";
+    struct device_text t;
+    const struct edit *e = NULL;
+    struct body *bodies = NULL;
+    size_t body_count = 0;
+    struct arena a = {0};
+    bool in_grids[MODE_COUNT] = {false};
+    TRY(text_and_edit(k, &t, &e, err));
+    const bool of_library = e->twin || e->offset >= t.kernel;
+    struct edit here = *e;
+    here.offset = (e->twin ? e->twin : e->offset) - (of_library ? t.kernel : 0);
+    here.twin = 0;
+    struct mutant_code code = {.compiles = true, .built = true};
+    enum status st =
+        of_library ? bodies_list(&a, t.text + t.kernel, &bodies, &body_count, err) : STATUS_OK;
+    const struct looked_at whole = {t.text, t.bodies, t.body_count, native_code_hash},
+                           grids = {t.text + t.kernel, bodies, body_count, native_grid_code_hash};
+    if (st == STATUS_OK)
+        st = look_in_modes(&whole, e, code.same, &code.compiles, err);
+    if (st == STATUS_OK && code.compiles && of_library)
+        st = look_in_modes(&grids, &here, in_grids, &code.compiles, err);
+    code.same_in_grids = !of_library || same_in_all(in_grids);
+    if (st == STATUS_OK && code.compiles && code.same_in_grids && same_in_all(code.same)) {
+        struct edit broken = *e;
+        bool seen[MODE_COUNT] = {false};
+        code.built = false;
+        broken.now = here.now = no_c;
+        bool takes = true;
+        st = look_in_modes(&whole, &broken, seen, &takes, err);
+        if (st == STATUS_OK && takes && of_library)
+            st = look_in_modes(&grids, &here, seen, &takes, err);
+        code.built = !takes;
+    }
+    arena_free(&a);
+    if (st == STATUS_OK)
+        *out = code;
     return st;
 }

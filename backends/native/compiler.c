@@ -265,20 +265,30 @@ static enum status flags_of(const struct compiler *c, const struct program_reque
     return STATUS_OK;
 }
 
-enum status compiler_object_hash(const struct compiler *c, const struct program_request *request,
-                                 char *hash, struct error *err)
+enum status compiler_text_hash(const struct compiler *c, const char *options, const char *text,
+                               char hash[33], struct error *err)
 {
     char flags[FLAGS_MAX];
     struct build_info info = {0};
     struct arena a = {0};
     char *object = NULL;
     size_t size = 0;
-    TRY(flags_of(c, request, flags, err));
-    enum status st = text_compile(c, flags, request->source, "", &a, &object, &size, &info, err);
+    if (strlen(options) >= sizeof flags)
+        return error_msg(err, STATUS_LIMIT, "the compiler's options are too long");
+    snprintf(flags, sizeof flags, "%s", options); /* they are cut up */
+    enum status st = text_compile(c, flags, text, "", &a, &object, &size, &info, err);
     if (st == STATUS_OK)
         hash_bytes(object, size, hash);
     arena_free(&a);
     return st;
+}
+
+enum status compiler_object_hash(const struct compiler *c, const struct program_request *request,
+                                 char *hash, struct error *err)
+{
+    char flags[FLAGS_MAX];
+    TRY(flags_of(c, request, flags, err));
+    return compiler_text_hash(c, flags, request->source, hash, err);
 }
 
 enum status compiler_load(const struct compiler *c, const struct program_request *request,

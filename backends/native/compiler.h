@@ -34,7 +34,10 @@ enum status compiler_load_edited(const struct compiler *c, const struct program_
 /* A hash of what the compiler makes of the text. Nothing is kept. Fails as compiler_load does. */
 enum status compiler_object_hash(const struct compiler *c, const struct program_request *request,
                                  char *hash, struct error *err);
-/* The same for any text, with these options; text_hash (hash_bytes) tells texts apart in the cache.
+/* The same for any text, with these options. */
+enum status compiler_text_hash(const struct compiler *c, const char *options, const char *text,
+                               char hash[33], struct error *err);
+/* As compiler_load, for any text and with these options; text_hash (hash_bytes) tells texts apart in the cache.
  * A BUILD error has the place that the compiler names. */
 enum status compiler_load_text(const struct compiler *c, const char *options, const char *text,
                                const char text_hash[33], void **library, struct build_info *info,

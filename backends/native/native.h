@@ -22,6 +22,9 @@ enum status native_open_edited(const struct edit *edit, struct backend **out, st
  * compiler refuses it), IO, MISSING. */
 enum status native_code_hash(const char *text, enum math_mode mode, char hash[33],
                              struct error *err);
+/* The same of the shaders' library as grids on the processor compile it, for rows of points. */
+enum status native_grid_code_hash(const char *library, enum math_mode mode, char hash[33],
+                                  struct error *err);
 
 void native_close(struct backend *b);
 unsigned native_code_paths(const struct backend *b, enum code_path *fastest);

@@ -3,6 +3,7 @@
  * system's compiler, or emitted LLVM IR, compiled by LLVM with no compiler; run by threads. What
  * the run-time library lacks is asked of the host. */
 #include "compiler.h"
+#include "native.h"
 #include "shade/offers.h"
 #include "shade_llvm.h"
 
@@ -64,18 +65,45 @@ static enum status take(struct native *n, void *library, struct error *err)
 #define WHOLE_ROWS ""
 #endif
 
-static enum status build(struct shade *s, struct native *n, struct error *err)
+enum { OPTIONS_MAX = 768 };
+
+static enum status options_make(enum math_mode mode, const char *more, char options[OPTIONS_MAX],
+                                struct error *err)
 {
     const char *extra = getenv("ISOPHOTE_CFLAGS");
-    char options[512];
-    struct build_info info = {0};
     int length =
-        snprintf(options, sizeof options,
+        snprintf(options, OPTIONS_MAX,
                  "-std=gnu11 -O2 -march=native " WHOLE_ROWS "-fno-math-errno -fno-trapping-math "
-                 "-fno-strict-aliasing -fwrapv -fvisibility=hidden -fPIC -shared -w %s %s",
-                 mode_options(s->opt.mode), extra ? extra : "");
-    if (length < 0 || (size_t)length >= sizeof options)
-        return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
+                 "-fno-strict-aliasing -fwrapv -fvisibility=hidden -fPIC %s -w %s %s",
+                 more, mode_options(mode), extra ? extra : "");
+    return length >= 0 && length < OPTIONS_MAX
+               ? STATUS_OK
+               : error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
+}
+
+enum status native_grid_code_hash(const char *library, enum math_mode mode, char hash[33],
+                                  struct error *err)
+{
+    struct compiler c;
+    char options[OPTIONS_MAX];
+    struct text t = {0};
+    TRY(compiler_find(&c, err));
+    TRY(options_make(mode,
+                     "-c -fno-inline -Dalways_inline=unused "
+                     "-Dstatic=__attribute__((used))static",
+                     options, err));
+    text_printf(&t, "%s%s#define A_HOST\n%s", portable_source, shade_wide_preamble, library);
+    enum status st = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory for a shader")
+                              : compiler_text_hash(&c, options, t.data, hash, err);
+    text_free(&t);
+    return st;
+}
+
+static enum status build(struct shade *s, struct native *n, struct error *err)
+{
+    char options[OPTIONS_MAX];
+    struct build_info info = {0};
+    TRY(options_make(s->opt.mode, "-shared", options, err));
     double begin = clock_s();
     void *library = NULL;
     enum status st = compiler_load_text(&n->compiler, options, n->program.source.data,
@@ -119,7 +147,7 @@ static enum status translate(struct shade *s, struct native *n, struct error *er
     return same ? STATUS_OK : n->by_llvm ? build_llvm(s, n, err) : build(s, n, err);
 }
 
-static enum status native_open(struct shade *s, unsigned index, struct error *err)
+static enum status grids_open(struct shade *s, unsigned index, struct error *err)
 {
     (void)index;
     struct native *n = calloc(1, sizeof *n);
@@ -145,7 +173,7 @@ static enum status llvm_open(struct shade *s, unsigned index, struct error *err)
     return translate(s, n, err);
 }
 
-static void native_close(struct shade *s)
+static void grids_close(struct shade *s)
 {
     struct native *n = s->state;
     if (!n)
@@ -398,9 +426,9 @@ static enum status native_run(struct shade *s, const struct shade_points *points
 
 const struct shade_engine shade_native = {
     .info = {"native", "emitted C by the system's compiler, threads and vectors"},
-    .open = native_open,
+    .open = grids_open,
     .run = native_run,
-    .close = native_close,
+    .close = grids_close,
 };
 
 const struct shade_engine shade_llvm = {
@@ -408,5 +436,5 @@ const struct shade_engine shade_llvm = {
              "emitted LLVM IR, compiled in memory; threads and vectors, no compiler needed"},
     .open = llvm_open,
     .run = native_run,
-    .close = native_close,
+    .close = grids_close,
 };

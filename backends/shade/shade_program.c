@@ -16,9 +16,9 @@ static enum status no_memory(struct error *err)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char wide_preamble[] = "#if defined(__AVX512F__)\n#define A_WIDTH 16\n"
-                                    "#elif defined(__AVX__)\n#define A_WIDTH 8\n"
-                                    "#else\n#define A_WIDTH 4\n#endif\n";
+const char shade_wide_preamble[] = "#if defined(__AVX512F__)\n#define A_WIDTH 16\n"
+                                   "#elif defined(__AVX__)\n#define A_WIDTH 8\n"
+                                   "#else\n#define A_WIDTH 4\n#endif\n";
 
 typedef enum status emit_function(struct arena *a, const struct asl_code *code,
                                   const struct asl_emit_options *opt, struct text *text,
@@ -97,9 +97,9 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
     if (of_library(s))
         st = mutant_is(s->opt.fault) ? mutant_library(s->opt.fault, &broken, err)
                                      : asl_device_source_broken(s->opt.fault, &broken, err);
-    const char *const before[] = {portable_source, wide ? wide_preamble : "#define A_WIDTH 1\n",
-                                  host ? "#define A_HOST\n" : "",
-                                  broken.data ? broken.data : asl_device_source, NULL};
+    const char *const before[] = {
+        portable_source, wide ? shade_wide_preamble : "#define A_WIDTH 1\n",
+        host ? "#define A_HOST\n" : "", broken.data ? broken.data : asl_device_source, NULL};
     struct asl_emit_options o = {.wide = wide, .host = host};
     if (st == STATUS_OK)
         st = program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);

@@ -8,6 +8,8 @@
 
 /* device/portable.h */
 extern const char portable_source[], portable_source_hash[33];
+/* Says how many points a row of the processor has. */
+extern const char shade_wide_preamble[];
 
 /* struct a_launch of device/asl/point.h. */
 struct shade_launch {

@@ -146,7 +146,7 @@ static enum status head_make(struct mutants_run *r, struct error *err)
     const char *key = r->o.program ? r->o.program->key : "";
     r->head =
         arena_printf(a,
-                     "{\"journal\":\"mutants\",\"version\":1,\"mutants\":%u,\"seed\":\"%llu\","
+                     "{\"journal\":\"mutants\",\"version\":2,\"mutants\":%u,\"seed\":\"%llu\","
                      "\"until_caught\":%s,"
                      "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
                      (unsigned)r->m->count, (unsigned long long)r->m->seed,
@@ -174,13 +174,17 @@ static enum status head_write(struct mutants_run *r, struct error *err)
 
 /* ---- what the compiler says ----------------------------------------------------------------- */
 
+static bool kernel_is_same(const struct subject *s)
+{
+    return s->code.same[MODE_STRICT] && s->code.same[MODE_DEVICE] && s->code.same[MODE_FAST];
+}
+
 static void class_by_code(struct subject *s)
 {
     if (s->refused)
         s->class = CLASS_REFUSED;
-    else if (s->class == CLASS_ALIVE && s->looked && !s->edit.of_library && s->same[MODE_STRICT] &&
-             s->same[MODE_DEVICE] && s->same[MODE_FAST])
-        s->class = CLASS_EQUIVALENT;
+    else if (s->class == CLASS_ALIVE && s->looked && kernel_is_same(s) && s->code.same_in_grids)
+        s->class = s->code.built ? CLASS_EQUIVALENT : CLASS_UNBUILT;
 }
 
 /* The compiler is asked in threads, and what it says is kept at once. */
@@ -191,17 +195,19 @@ struct questions {
     struct error error; /* the first */
 };
 
-static void answer_keep(struct mutants_run *r, struct subject *s, bool compiles)
+static void answer_keep(struct mutants_run *r, struct subject *s)
 {
     struct json_writer w = fact_begin(s);
     s->looked = true;
-    s->refused = !compiles;
-    json_key_bool(&w, "compiles", compiles);
+    s->refused = !s->code.compiles;
+    json_key_bool(&w, "compiles", s->code.compiles);
+    json_key_bool(&w, "built", s->code.built);
     json_key(&w, "same");
     json_begin_array(&w);
     for (int mode = 0; mode < MODE_COUNT; mode++)
-        json_bool(&w, s->same[mode]);
+        json_bool(&w, s->code.same[mode]);
     json_end_array(&w);
+    json_key_bool(&w, "grids", s->code.same_in_grids);
     class_by_code(s);
     keep(r, &w);
 }
@@ -211,15 +217,15 @@ static void ask(void *ctx, size_t i, unsigned thread)
     struct questions *q = ctx;
     struct subject *s = &q->r->subjects[i];
     struct error e = {0};
-    bool compiles = false, same[MODE_COUNT] = {false};
+    struct mutant_code code;
     (void)thread;
     if (cancel_requested || s->looked)
         return;
-    const enum status st = mutant_look(s->number, &compiles, same, &e);
+    const enum status st = mutant_look(s->number, &code, &e);
     pthread_mutex_lock(&q->lock);
     if (st == STATUS_OK) {
-        memcpy(s->same, same, sizeof same);
-        answer_keep(q->r, s, compiles);
+        s->code = code;
+        answer_keep(q->r, s);
     } else if (st != STATUS_CANCELLED && !q->error.code) {
         q->error = e;
     }
@@ -254,7 +260,9 @@ static bool may_hold(const struct subject *s, const struct listed *l)
         return true;
     if ((!s->edit.of_kernel && !l->with_shaders) || (!s->edit.of_library && l->shader_level))
         return false;
-    return !(s->looked && s->same[MODE_STRICT] && l->strict);
+    if (s->looked && kernel_is_same(s) && !l->grids)
+        return false;
+    return !(s->looked && s->code.same[MODE_STRICT] && l->strict);
 }
 
 /* Does the case run the function? */
@@ -465,25 +473,31 @@ static enum status recall(void *ctx, const struct json_line *line, struct error 
     if (!s)
         return json_error(err, r->m->journal, fact, STATUS_TYPE,
                           "expected an object with a \"mutant\" of this run");
-    const struct json *compiles = json_get(fact, "compiles"), *same = json_get(fact, "same");
+    const struct json *compiles = json_get(fact, "compiles"), *same = json_get(fact, "same"),
+                      *built = json_get(fact, "built"), *grids = json_get(fact, "grids");
     const char *name = string_at(fact, "case"), *said = string_at(fact, "class");
     struct listed *l = name ? listed_find(r, name) : NULL;
     const struct json *seconds = json_get(fact, "s");
     int class = 0;
     if (compiles && compiles->type == JSON_BOOL && same && same->type == JSON_ARRAY &&
-        same->count == MODE_COUNT) {
+        same->count == MODE_COUNT && built && built->type == JSON_BOOL && grids &&
+        grids->type == JSON_BOOL) {
         const struct json *v = same->first;
         for (int mode = 0; mode < MODE_COUNT; mode++, v = v->next)
-            s->same[mode] = v->type == JSON_BOOL && v->boolean;
+            s->code.same[mode] = v->type == JSON_BOOL && v->boolean;
+        s->code.compiles = compiles->boolean;
+        s->code.built = built->boolean;
+        s->code.same_in_grids = grids->boolean;
         s->refused = !compiles->boolean;
         s->looked = true;
     } else {
         while (said && class < CLASS_UNJUDGED && strcmp(said, mutant_class_names[class]) != 0)
             class ++;
-        if (!l || !said || class == CLASS_EQUIVALENT || class == CLASS_UNJUDGED || !seconds ||
-            seconds->type != JSON_NUMBER)
+        if (!l || !said || class == CLASS_EQUIVALENT || class == CLASS_UNBUILT ||
+            class == CLASS_UNJUDGED || !seconds || seconds->type != JSON_NUMBER)
             return json_error(err, r->m->journal, fact, STATUS_TYPE,
-                              "expected \"compiles\", \"same\", or \"case\", \"class\" and \"s\"");
+                              "expected \"compiles\", \"built\", \"same\", \"grids\", or \"case\", "
+                              "\"class\" and \"s\"");
         if (s == &r->plain)
             l->reached = string_at(fact, "reached");
         case_said(r, s, l, (enum mutant_class) class, seconds->number, string_at(fact, "stage"),

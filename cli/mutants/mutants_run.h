@@ -16,6 +16,7 @@
     X(ERROR, "error")                                                                              \
     X(EQUIVALENT, "equivalent")                                                                    \
     X(REFUSED, "does not compile")                                                                 \
+    X(UNBUILT, "not built here")                                                                   \
     X(UNJUDGED, "not judged")                                                                      \
     X(PLAIN, "no edit")
 
@@ -39,7 +40,9 @@ struct subject {
     const char *id;
     struct mutant edit;
     enum mutant_class class;
-    bool looked, refused, same[MODE_COUNT]; /* what the compiler said, once it was asked */
+    bool looked;             /* was the compiler asked? */
+    struct mutant_code code; /* what it said */
+    bool refused;
     double spent_s;
     bool *done;   /* by case of the run */
     size_t asked; /* cases */

@@ -202,7 +202,7 @@ static void test_fates(void **state)
     static const uint32_t counter[4] = {1, 2, 3, 4}, key[2] = {5, 6};
     uint32_t right[4], plain[4], wrong[4];
     char id[64];
-    bool compiles = true, same[MODE_COUNT];
+    struct mutant_code code = {0};
     struct error err = {0};
     size_t k = mutant_named("constant", "0xD2511F53u");
     philox4x32(counter, key, right);
@@ -211,12 +211,42 @@ static void test_fates(void **state)
     snprintf(id, sizeof id, "mutant:%zu", k);
     random_words(id, wrong);
     assert_memory_not_equal(wrong, right, sizeof right);
-    assert_int_equal(mutant_look(k, &compiles, same, &err), STATUS_OK);
-    assert_true(compiles && !same[MODE_STRICT]);
+    assert_int_equal(mutant_look(k, &code, &err), STATUS_OK);
+    assert_true(code.compiles && code.built && !code.same[MODE_STRICT]);
     k = mutant_named("arguments", "v, 0x1p60f"); /* a vector and a number */
-    assert_int_equal(mutant_look(k, &compiles, same, &err), STATUS_OK);
-    assert_false(compiles);
+    assert_int_equal(mutant_look(k, &code, &err), STATUS_OK);
+    assert_false(code.compiles);
     assert_int_equal(err.code, STATUS_OK);
+}
+
+/* asl/gradient_noise.def stands in the library twice, and its rows are compiled for values alone:
+ * an edit of the first is other code in grids, where the processor has rows of points, and never in
+ * the kernel; one of the second is in no code at all. */
+static void test_what_grids_compile(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct mutant_code first, second;
+    struct error err = {0};
+    size_t count, at[2] = {SIZE_MAX, SIZE_MAX};
+    assert_int_equal(mutants_count(&count, NULL), STATUS_OK);
+    for (size_t k = 0; k < count; k++) {
+        struct mutant m;
+        assert_int_equal(mutant_find(&a, k, &m, NULL), STATUS_OK);
+        if (strcmp(m.function, "a_vrow_perlin") == 0 && strcmp(m.rule, "statement") == 0) {
+            at[0] = at[0] == SIZE_MAX ? k : at[0];
+            at[1] = k;
+        }
+    }
+    arena_free(&a);
+    assert_true(at[0] < at[1] && at[1] < count);
+    assert_int_equal(mutant_look(at[0], &first, &err), STATUS_OK);
+    assert_int_equal(mutant_look(at[1], &second, &err), STATUS_OK);
+    assert_true(first.compiles && second.compiles);
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        assert_true(first.same[mode] && second.same[mode]);
+    assert_int_equal(first.built, !first.same_in_grids);
+    assert_true(second.same_in_grids && !second.built);
 }
 
 /* One program has all entries: who renders can be asked for a path, too. */
@@ -252,6 +282,6 @@ int main(void)
         cmocka_unit_test(test_all_entries), cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_each_rule),   cmocka_unit_test(test_what_is_left_alone),
         cmocka_unit_test(test_places),      cmocka_unit_test(test_names),
-        cmocka_unit_test(test_fates)};
+        cmocka_unit_test(test_fates),       cmocka_unit_test(test_what_grids_compile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
