@@ -55,22 +55,30 @@ void opt_splice(struct ir_inst *i, struct ir_block *b)
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
-static void use_place(bool *used, const struct ir_place *p) { used[p->cell] = true; }
+enum { USED = 1, DERIVED = 2 }; /* a cell's slots; those of its derivatives */
 
-static size_t count_block(const struct ir_block *b, bool *used)
+/* A global has its derivatives from the host: it keeps those that are read. */
+static void use_place(const struct asl_code *c, uint8_t *used, const struct ir_place *p)
+{
+    const struct ir_cell *cell = &c->cells[p->cell];
+    const bool read = cell->scope != IR_GLOBAL || p->base >= cell->n;
+    used[p->cell] |= USED | (cell->derivs && read ? DERIVED : 0);
+}
+
+static size_t count_block(const struct asl_code *c, const struct ir_block *b, uint8_t *used)
 {
     size_t n = 0;
     for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
         n += i->op != IR_CONST;
         if (i->op == IR_LOAD || i->op == IR_COPY)
-            use_place(used, &i->u.mem.from);
+            use_place(c, used, &i->u.mem.from);
         if (i->op == IR_STORE || i->op == IR_COPY || i->op == IR_ZERO)
-            use_place(used, &i->u.mem.to);
+            use_place(c, used, &i->u.mem.to);
         for (uint32_t k = 0; i->op == IR_CALL && k < i->u.call->arg_count; k++)
             if (i->u.call->args[k].is_place)
-                use_place(used, &i->u.call->args[k].at);
-        n += count_block(i->body, used);
-        n += count_block(i->other, used);
+                use_place(c, used, &i->u.call->args[k].at);
+        n += count_block(c, i->body, used);
+        n += count_block(c, i->other, used);
     }
     return n;
 }
@@ -79,14 +87,14 @@ static size_t count_block(const struct ir_block *b, bool *used)
 static void count(struct opt *o, struct asl_code_counts *out)
 {
     const struct asl_code *c = o->code;
-    bool *used = OPT_ARRAY(o, bool, c->cell_count);
+    uint8_t *used = OPT_ARRAY(o, uint8_t, c->cell_count);
     for (uint32_t l = 0; l < c->layer_count; l++) {
         memset(used, 0, c->cell_count);
-        out[l] = (struct asl_code_counts){.ops = count_block(&c->layers[l].body, used)};
+        out[l] = (struct asl_code_counts){.ops = count_block(c, &c->layers[l].body, used)};
         for (uint32_t k = 0; k < c->cell_count; k++)
-            out[l].symbols += used[k];
+            out[l].symbols += used[k] != 0;
         for (uint32_t k = 0; k < c->cell_count; k++)
-            out[l].derivs += used[k] && c->cells[k].derivs;
+            out[l].derivs += (used[k] & DERIVED) != 0;
         out[l].runs = c->layers[l].runs;
     }
 }
