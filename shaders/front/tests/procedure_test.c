@@ -54,7 +54,7 @@ void odd(const procedure_point *g, int n DEFAULT(-3), vector side DEFAULT(1.0f, 
     *count += whole - less + (whole % 5 ? 2 : -1) + !(u > 0.3f) + (u > 0.2f == P < 0.5f);
     *value += (whole > 1 ? 1 : 0.5f) + (less < 0 ? P : whole) / 3 + (3 / 2) * (u != 0.5f ? 2 : 7) / 4;
     *value += whole = 2.9f * u;
-    *value += -whole / 2 + (less++, 7) / 2 + (1 << whole % 3 + 1) * 0.1f + (0x10 - 5) / 2;
+    *value += -whole / 2 + (less++, 7) / 2 + (1 << whole % 3 + 3) * 0.1f + (0x10 - 5) / 2;
     if (u) *count += 1; else if (!whole && P) *count -= 2;
     *count += (u && whole) | 4 >> (whole & 1) ^ ~less & 3;
     float chain = *value = whole = 6.7f; *value += chain + P;
