@@ -504,9 +504,8 @@ size_t mutants_reached(const unsigned char **marks);
 struct mutant_code {
     bool compiles;
     bool built; /* is the place in any text that is compiled here, in any mode? */
-    bool same
-        [MODE_COUNT];   /* is the kernel's code that without the edit? Others than strict are asked
-                              where strict's is */
+    /* is the kernel's code that without the edit? Others than strict are asked where strict's is */
+    bool same[MODE_COUNT];
     bool same_in_grids; /* and that of grids of shaders in all modes; true where they lack it */
 };
 /* Compares the machine code of the function, whatever it calls. May be called from several threads

@@ -102,8 +102,8 @@ static enum status list_make(const struct bvh_box *boxes, size_t count, struct b
     return STATUS_OK;
 }
 
-/* max_leaf: LISTED for a list. `order` of a prototype's tree holds places in scene.triangles, that of the world's ids, then
- * instances. instances: their boxes, in the world. */
+/* max_leaf: LISTED for a list. `order` of a prototype's tree holds places in scene.triangles, that
+ * of the world's ids, then instances. instances: their boxes, in the world. */
 static enum status region_tree(const struct scene *s, const struct prototype *prototype,
                                const struct bvh_box *instances, unsigned max_leaf, struct bvh2 *out,
                                struct error *err)
