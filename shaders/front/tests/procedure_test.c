@@ -15,7 +15,7 @@
 /* The procedures have no prototypes, and `odd` says what precedence makes of it. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wparentheses"
-#include "../../library/rings.c"
+#include "../../library/rings.c" // NOLINT(bugprone-suspicious-include): the oracle compiles it here
 
 /* What C has and a shader needs seldom: each statement tells two readings apart. */
 #define ODD(...)                                                                                   \
