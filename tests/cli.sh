@@ -1933,6 +1933,10 @@ case_conform_self_test()
     says "--mutants belongs to --self-test"
     run 2 conform --self-test --mutants 3 --device native
     says "--mutants takes no --device"
+    run 2 conform --self-test --mutants-of asl/noise.h
+    says "--mutants-of belongs to --mutants N"
+    run 2 conform --self-test --mutants 3 --mutants-of asl/none.h
+    says "no mutant is of asl/none.h"
     for words in "--mutants 0" "--mutants -1" "--mutants 3 --seed x" "--mutants 3 --seed 18446744073709551616"; do
         run 2 conform --self-test $words
     done
@@ -1952,6 +1956,14 @@ case_conform_mutants_journal()
         done
     }
     mutants >first.txt
+    cp m.jsonl all.jsonl
+    mutants --mutants-of asl/noise.h --mutants-of light/light.h >of.txt
+    for i in 0 1; do
+        [[ $(json "mutants[$i].file") =~ ^(asl/noise|light/light)[.]h$ ]] || fail "a mutant of another file"
+    done
+    run 2 conform "${two[@]}" --resume
+    says "the journal of another run of mutants"
+    cp all.jsonl m.jsonl
     cp m.jsonl whole.jsonl
     printf '{"mutant":"mutant:none","case":"image.str' >>m.jsonl # the machine stopped while it was written
     mutants --resume >again.txt

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct conform_command {
-    struct option_list devices, levels, scenes;
+    struct option_list devices, levels, scenes, mutants_of;
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips, *challenge;
     double budget_s, compile_budget_s, run_budget_s, inactive_s, canary_s;
     uint32_t jobs, memory_mib, programs, random_scenes, reruns, mutants;
@@ -397,6 +397,8 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
         return error_msg(err, STATUS_ARG, "--seed belongs to --scenes N and to --mutants N");
     if (cmd->mutants)
         TRY(check_mutants(cmd, err));
+    else if (cmd->mutants_of.count)
+        return error_msg(err, STATUS_ARG, "--mutants-of belongs to --mutants N");
     o->compile_budget_s = cmd->compile_budget_s;
     o->run_budget_s = cmd->run_budget_s;
     o->memory_limit = (uint64_t)cmd->memory_mib << 20;
@@ -718,6 +720,7 @@ static int run(void *settings, const struct arguments *args)
             status =
                 mutants_judge(&cmd->o, &(struct mutants_options){.count = cmd->mutants,
                                                                  .seed = cmd->seed,
+                                                                 .files = &cmd->mutants_of,
                                                                  .until_caught = cmd->until_caught,
                                                                  .json = cmd->json,
                                                                  .journal = cmd->journal,
@@ -812,6 +815,9 @@ static const struct option options[] = {
     {"--mutants", OPTION_COUNT, AT(mutants), "N",
      .help = "of --self-test: N mutants of the devices' text in place of the faults, and the share "
              "that the core list notices (docs/explanation/detection_power.md)"},
+    {"--mutants-of", OPTION_LIST, AT(mutants_of), "FILE",
+     .help = "of --mutants: only those of this file of the text, as asl/noise.h; may be repeated",
+     .otherwise = "all files"},
     JSON_OPTION(AT(json)),
 };
 #undef AT

@@ -70,20 +70,49 @@ static struct listed *listed_find(const struct mutants_run *r, const char *name)
     return bsearch(&key, r->cases, r->case_count, sizeof *r->cases, listed_compare);
 }
 
-/* `count` different numbers below `all`, by the seed alone: the first of a shuffle. */
+/* The numbers of the edits of the files that are asked for. */
+static enum status list_edits(struct mutants_run *r, size_t *numbers, size_t *count,
+                              struct error *err)
+{
+    const struct option_list *files = r->m->files;
+    bool *met = ARENA_ARRAY(&r->arena, bool, files->count + 1);
+    if (!met)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu files", files->count);
+    *count = 0;
+    for (size_t i = 0; i < r->all; i++) {
+        struct mutant m;
+        bool one = files->count == 0;
+        if (!one)
+            TRY(mutant_find(&r->arena, i, &m, err));
+        for (size_t k = 0; k < files->count; k++)
+            if (strcmp(files->items[k], m.file) == 0)
+                one = met[k] = true;
+        if (one)
+            numbers[(*count)++] = i;
+    }
+    for (size_t k = 0; k < files->count; k++)
+        if (!met[k])
+            return error_msg(err, STATUS_ARG,
+                             "no mutant is of %s: expected a file of the devices' text, such as "
+                             "asl/noise.h",
+                             files->items[k]);
+    return STATUS_OK;
+}
+
+/* As many different numbers as are asked for, by the seed alone: the first of a shuffle. */
 static enum status draw(struct mutants_run *r, struct error *err)
 {
-    const size_t all = r->all;
-    size_t *order = ARENA_ARRAY(&r->arena, size_t, all);
+    size_t all = r->all, *order = ARENA_ARRAY(&r->arena, size_t, all + 1);
+    if (!order)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu mutants", all);
+    TRY(list_edits(r, order, &all, err));
     r->count = r->m->count < all ? r->m->count : all;
     r->subjects = ARENA_ARRAY(&r->arena, struct subject, r->count);
-    r->by_number = ARENA_ARRAY(&r->arena, struct subject *, all);
+    r->by_number = ARENA_ARRAY(&r->arena, struct subject *, r->all);
     r->ids = ARENA_ARRAY(&r->arena, const char *, r->count + 1);
     r->plain.done = ARENA_ARRAY(&r->arena, bool, (r->count + 1) * (r->case_count + 1));
-    if (!order || !r->subjects || !r->by_number || !r->ids || !r->plain.done)
+    if (!r->subjects || !r->by_number || !r->ids || !r->plain.done)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu mutants", r->count);
-    for (size_t i = 0; i < all; i++)
-        order[i] = i;
     for (size_t i = 0; i < r->count; i++) {
         const uint32_t counter[4] = {(uint32_t)i, 0, 0, 0},
                        key[2] = {(uint32_t)r->m->seed, (uint32_t)(r->m->seed >> 32)};
@@ -143,14 +172,18 @@ static enum status head_make(struct mutants_run *r, struct error *err)
     struct arena *a = &r->arena;
     TRY(mutants_text_hash(hash, err));
     TRY(conform_selection(a, &r->o, &selection, err));
-    const char *key = r->o.program ? r->o.program->key : "";
-    r->head =
-        arena_printf(a,
-                     "{\"journal\":\"mutants\",\"version\":2,\"mutants\":%u,\"seed\":\"%llu\","
-                     "\"until_caught\":%s,"
-                     "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
-                     (unsigned)r->m->count, (unsigned long long)r->m->seed,
-                     r->m->until_caught ? "true" : "false", hash, key, selection);
+    const char *key = r->o.program ? r->o.program->key : "", *files = "";
+    for (size_t i = 0; files && i < r->m->files->count; i++)
+        files = arena_printf(a, "%s%s\"%s\"", files, i ? "," : "", r->m->files->items[i]);
+    if (!files)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the journal");
+    r->head = arena_printf(
+        a,
+        "{\"journal\":\"mutants\",\"version\":2,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
+        "\"until_caught\":%s,"
+        "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
+        (unsigned)r->m->count, files, (unsigned long long)r->m->seed,
+        r->m->until_caught ? "true" : "false", hash, key, selection);
     return r->head ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for the journal");
 }
 

@@ -3,12 +3,14 @@
 #ifndef ISOPHOTE_CLI_MUTANTS_H
 #define ISOPHOTE_CLI_MUTANTS_H
 
+#include "cli.h"
 #include "conformance.h"
 
 struct mutants_options {
     uint32_t count;
     uint64_t seed;
-    bool until_caught; /* else every case runs on every mutant */
+    const struct option_list *files; /* only edits of these: "asl/noise.h"; empty: of all */
+    bool until_caught;               /* else every case runs on every mutant */
     bool json;
     const char *journal; /* path; NULL: nothing is kept */
     bool resume;

@@ -263,12 +263,13 @@ static size_t fill_rows(struct asl_globals *p)
     static const float steps[] = {0.0f,   0x1p-5f, 0.11f,  0.29f, 0.53f,    0.97f, 1.4f,   2.3f,
                                   -0.13f, -0.31f,  -0.61f, -1.1f, -0x1p-6f, -2.7f, 17.25f, 3e8f};
     const unsigned count = sizeof steps / sizeof *steps;
+    /* slots of u, P, N, or of v, I, Ps (write_input); and without N and Ps, which are periods */
+    static const unsigned moving[] = {1u | 1u << 2 | 1u << 8, 1u << 1 | 1u << 5 | 1u << 11,
+                                      1u | 1u << 2, 1u << 1 | 1u << 5};
     struct dice d;
     dice_seed(&d, 78);
     for (size_t row = 0; row < ROWS; row++) {
-        /* slots of u, P, N, or of v, I, Ps: write_input */
-        const unsigned moves =
-            row / count % 2 ? 1u << 1 | 1u << 5 | 1u << 11 : 1u | 1u << 2 | 1u << 8;
+        const unsigned moves = moving[row / count % 4];
         float base[16];
         for (unsigned k = 0; k < 16; k++)
             base[k] = (row + row / count / 2) % 2 && k > 4 && !(moves & 1u << k)
@@ -599,28 +600,56 @@ static bool has_closures(const struct signature *s)
     return any;
 }
 
-/* A call of each builtin with each of its strings, the overloads in turn: the builtin's number says
- * which comes first. tame: of those whose arguments are never special; plain: of those that need no
- * closures and no strings that are computed, as many devices have neither. */
-static size_t list_calls(struct call *out, bool tame, bool plain)
+/* Which calls are made: of builtins whose arguments are never special, and of those that need no
+ * closures and no strings that are computed, as many devices have neither. rows: of noise in rows
+ * and on grids, but gabor: it filters by slopes, and those of P on a grid whose points are centers
+ * or whose u varies are not the same on devices as in the interpreter yet. */
+struct call_kind {
+    bool tame, plain, rows;
+};
+
+/* Tame ones have as many texts as they have dimensions and results: all overloads, but one triple
+ * stands for the others. Of the rest an overload with each string, in turn: the builtin's number
+ * says which comes first. */
+static bool is_asked(const struct signature *s, size_t overload, size_t count, size_t turn)
+{
+    if (!can_be_special(s))
+        return s->result == ASL_FLOAT || !is_triple(s->result) || s->result == ASL_COLOR;
+    return overload == turn % count;
+}
+
+static unsigned words_of(const struct signature *s)
+{
+    unsigned words = 1;
+    for (unsigned k = 0; k < s->count; k++)
+        if (signature_words(s, k))
+            words = count_words(signature_words(s, k));
+    return words;
+}
+
+static size_t list_calls(struct call *out, struct call_kind kind)
 {
     size_t count, n = 0, rows = 0;
     const struct signature *all = signatures_all(&count);
     for (size_t i = 0, next; i < count; i = next, rows++) {
         unsigned words = 1;
-        for (next = i; next < count && all[next].row == all[i].row; next++)
-            for (unsigned k = 0; k < all[next].count; k++)
-                if (signature_words(&all[next], k))
-                    words = count_words(signature_words(&all[next], k));
-        for (unsigned k = 0; k < words && shader_builtin_computes(all[i].row); k++) {
-            const struct call call = {&all[i + (rows + k) % (next - i)], (int)k};
-            if (can_be_special(call.s) == tame ||
-                (has_closures(call.s) || needs_pick(&call)) == plain)
-                continue;
-            if (out)
-                out[n] = call;
-            n++;
+        for (next = i; next < count && all[next].row == all[i].row; next++) {
+            const unsigned here = words_of(&all[next]);
+            words = here > words ? here : words;
         }
+        for (unsigned k = 0; k < words && shader_builtin_computes(all[i].row); k++)
+            for (size_t o = i; o < next; o++) {
+                const struct call call = {&all[o], (int)k};
+                const bool again = !can_be_special(call.s) && k >= words_of(call.s);
+                const bool gabor = k + 1 == words_of(call.s) && k > 0;
+                if (again || (gabor && kind.rows) || can_be_special(call.s) == kind.tame ||
+                    (has_closures(call.s) || needs_pick(&call)) == kind.plain ||
+                    !is_asked(call.s, o - i, next - i, rows + k))
+                    continue;
+                if (out)
+                    out[n] = call;
+                n++;
+            }
     }
     return n;
 }
@@ -635,12 +664,14 @@ enum status shader_builtins_case(struct run_context *c, unsigned part, struct er
     s.level = 2;
     size_t shaders = 0;
     for (unsigned kind = 0; kind < 6 && !*j.difference; kind++) { /* the last two: in rows */
-        const bool rows = kind > 3, tame = rows || kind & 1, plain = kind == 5 || kind & 2;
-        const size_t count = list_calls(NULL, tame, plain);
+        const bool rows = kind > 3;
+        const struct call_kind of = {
+            .tame = rows || kind & 1, .plain = kind == 5 || kind & 2, .rows = rows};
+        const size_t count = list_calls(NULL, of);
         struct call *calls = ARENA_ARRAY(c->arena, struct call, count + 1);
         if (!calls)
             return error_msg(err, STATUS_MEMORY, "out of memory for calls");
-        (void)list_calls(calls, tame, plain);
+        (void)list_calls(calls, of);
         for (size_t at = 0; at < count && !*j.difference; at += CALLS, shaders++)
             if (shaders % SHADER_BUILTIN_PARTS == part)
                 TRY(judge_halves(c, &j, &s, calls + at, count - at < CALLS ? count - at : CALLS,
