@@ -118,7 +118,7 @@ enum status kernel_parts_find(enum kernel_format kernel, const struct program_re
     const bool shaded = (request->features & K_FEATURES_OF_TEXT) != 0;
     struct kernel_parts p = {.at = {{.name = "the kernel"},
                                     {.name = "the request"},
-                                    {.name = "the shaders' library"},
+                                    {.name = "the shaders' library", .library = true},
                                     {.name = "the shaders"}},
                              .count = shaded ? 4 : KERNEL_PARTS_PLAIN};
     enum status s = kernel_module_find(kernel, request, &p.at[0].data, &p.at[0].size, err);

@@ -84,6 +84,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
                    LLVM_TYPE_VECTOR = 13,
 
                    LLVM_EXTERNAL_LINKAGE = 0,
+                   LLVM_LINK_ONCE_LINKAGE = 3, /* of one definition */
                    LLVM_INTERNAL_LINKAGE = 8,
                    LLVM_RETURN_STATUS = 2, /* of LLVMVerifyModule */
                    LLVM_DIAGNOSIS_ERROR = 0,
@@ -140,6 +141,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
     X(GetDiagInfoSeverity, unsigned, (llvm_diagnosis))                                             \
     X(GetDiagInfoDescription, char *, (llvm_diagnosis))                                            \
     X(ParseIRInContext, llvm_bool, (llvm_context, llvm_buffer, llvm_module *, char **message))     \
+    X(GetBitcodeModuleInContext2, llvm_bool, (llvm_context, llvm_buffer, llvm_module *))           \
     X(ModuleCreateWithNameInContext, llvm_module, (const char *name, llvm_context))                \
     X(DisposeModule, void, (llvm_module))                                                          \
     X(DisposeMessage, void, (char *))                                                              \

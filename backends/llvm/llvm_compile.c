@@ -239,12 +239,38 @@ static enum status module_verify(const struct compiling *c, llvm_module m, const
     return STATUS_OK;
 }
 
-static enum status part_parse(struct compiling *c, const struct llvm_part *part, llvm_module *out)
+static bool name_listed(const char *const *names, const char *name)
+{
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+/* A function's body is read when something that is linked calls it: of a library of a thousand
+ * functions a shader calls ten. */
+static enum status library_open(struct compiling *c, const struct llvm_part *part,
+                                const char *const *keep, llvm_buffer buffer, llvm_module *out)
+{
+    const struct llvm_api *a = c->llvm;
+    if (a->GetBitcodeModuleInContext2(c->context, buffer, out)) {
+        *out = NULL;
+        return error_msg(c->err, STATUS_BUILD, "%s: %s", part->name, c->diagnosis);
+    }
+    for (llvm_value f = a->GetFirstFunction(*out); f; f = a->GetNextFunction(f)) {
+        size_t length;
+        if (!a->IsDeclaration(f) && a->GetLinkage(f) == LLVM_EXTERNAL_LINKAGE &&
+            !name_listed(keep, a->GetValueName2(f, &length)))
+            a->SetLinkage(f, LLVM_LINK_ONCE_LINKAGE);
+    }
+    return STATUS_OK;
+}
+
+static enum status part_parse(struct compiling *c, const struct llvm_part *part, llvm_buffer buffer,
+                              llvm_module *out)
 {
     const struct llvm_api *a = c->llvm;
     char *message = NULL;
-    llvm_buffer buffer =
-        a->CreateMemoryBufferWithMemoryRangeCopy(part->data, part->size, part->name);
     if (a->ParseIRInContext(c->context, buffer, out, &message)) {
         *out = NULL;
         return llvm_error(c->err, a, STATUS_BUILD, NULL, message, part->name);
@@ -253,41 +279,53 @@ static enum status part_parse(struct compiling *c, const struct llvm_part *part,
     if (s != STATUS_OK) {
         a->DisposeModule(*out);
         *out = NULL;
-        return s;
     }
+    return s;
+}
+
+/* Adapting looks at each instruction, for which all bodies have to be there. */
+static bool is_opened(const struct compiling *c, const struct llvm_part *part)
+{
+    return part->library && !c->choice->private_space && !c->choice->call_convention;
+}
+
+static enum status part_read(struct compiling *c, const struct llvm_part *part,
+                             const char *const *keep, llvm_module *out)
+{
+    const struct llvm_api *a = c->llvm;
+    llvm_buffer buffer =
+        a->CreateMemoryBufferWithMemoryRangeCopy(part->data, part->size, part->name);
+    const bool opened = is_opened(c, part);
+    TRY(opened ? library_open(c, part, keep, buffer, out) : part_parse(c, part, buffer, out));
     if (!c->layout)
         c->layout = a->CreateTargetData(a->GetDataLayoutStr(*out));
     a->SetTarget(*out, c->choice->triple);
     a->SetModuleDataLayout(*out, c->layout);
     functions_retarget(c, *out);
+    if (opened)
+        return STATUS_OK;
     part_adapt(c, *out);
     tables_hide(c, *out);
     return STATUS_OK;
 }
 
-/* The first part takes in the others. */
-static enum status parts_link(struct compiling *c, const struct llvm_part *parts, size_t count)
+/* The first part takes in the others; libraries come last, when it is known what is called. */
+static enum status parts_link(struct compiling *c, const struct llvm_part *parts, size_t count,
+                              const char *const *keep)
 {
-    for (size_t i = 0; i < count; i++) {
-        llvm_module m;
-        enum status s = part_parse(c, &parts[i], &m);
-        if (s != STATUS_OK)
-            return s;
-        if (i == 0)
-            c->module = m;
-        else if (c->llvm->LinkModules2(c->module, m)) /* which frees it in any case */
-            return error_msg(c->err, STATUS_BUILD, "%s does not link with %s", parts[i].name,
-                             parts[0].name);
-    }
+    for (int libraries = 0; libraries < 2; libraries++)
+        for (size_t i = 0; i < count; i++) {
+            llvm_module m;
+            if (is_opened(c, &parts[i]) != (libraries == 1))
+                continue;
+            TRY(part_read(c, &parts[i], keep, &m));
+            if (!c->module)
+                c->module = m;
+            else if (c->llvm->LinkModules2(c->module, m)) /* which frees it in any case */
+                return error_msg(c->err, STATUS_BUILD, "%s does not link with the rest%s%s",
+                                 parts[i].name, c->diagnosis[0] ? ": " : "", c->diagnosis);
+        }
     return STATUS_OK;
-}
-
-static bool name_listed(const char *const *names, const char *name)
-{
-    for (; *names; names++)
-        if (strcmp(*names, name) == 0)
-            return true;
-    return false;
 }
 
 static void attributes_add(const struct compiling *c, llvm_value function)
@@ -354,13 +392,13 @@ static void module_dump(const struct compiling *c, const char *stage)
 static enum status module_optimise(const struct compiling *c)
 {
     const struct llvm_api *a = c->llvm;
-    /* ipsccp: what the kernel is told becomes constants, so that what this program does not need is
+    /* globaldce: what is not called costs nothing from here on. ipsccp: what the kernel is told becomes constants, so that what this program does not need is
      * gone before anything is spent on it. NVIDIA's assembler optimises again, and drivers SPIR-V:
      * what O3 adds to O1 is in the machine code either way (docs/contributor/llvm.md). */
     static const char *const passes[] = {
-        [LLVM_MAKES_OBJECT] = "ipsccp,globaldce,default<O3>",
-        [LLVM_MAKES_ASSEMBLY] = "ipsccp,globaldce,default<O1>",
-        [LLVM_MAKES_BITCODE] = "ipsccp,globaldce",
+        [LLVM_MAKES_OBJECT] = "globaldce,ipsccp,globaldce,default<O3>",
+        [LLVM_MAKES_ASSEMBLY] = "globaldce,ipsccp,globaldce,default<O1>",
+        [LLVM_MAKES_BITCODE] = "globaldce,ipsccp,globaldce",
     };
     llvm_passes options = a->CreatePassBuilderOptions();
     llvm_failure failure = a->RunPasses(c->module, passes[c->choice->makes], c->machine, options);
@@ -461,7 +499,7 @@ enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_c
     api->ContextSetDiagnosticHandler(c.context, diagnosis_take, &c);
     enum status s = machine_open(&c);
     if (s == STATUS_OK)
-        s = parts_link(&c, parts, count);
+        s = parts_link(&c, parts, count, keep);
     if (s == STATUS_OK) {
         module_dump(&c, "1-linked");
         arithmetic_agree(&c);

@@ -43,6 +43,9 @@ struct llvm_part {
     const char *name; /* for messages */
     const void *data;
     size_t size;
+    /* Bitcode of which only what other parts call is taken. It is not verified by itself: it comes
+     * with this program. */
+    bool library;
 };
 
 /* A hash of what makes code of parts: belongs into the key of whatever is kept of it. */

@@ -23,8 +23,9 @@ enum status shade_llvm_build(const struct shade *s, const struct shade_program *
 {
     static const char *const keep[] = {"asl_points", NULL};
     const struct program_request request = program_request_make(s->opt.mode);
-    struct llvm_part parts[2] = {{.name = "the shaders' library"},
-                                 {"the shader", p->source.data, p->source.len}};
+    struct llvm_part parts[2] = {
+        {.name = "the shaders' library", .library = true},
+        {.name = "the shader", .data = p->source.data, .size = p->source.len}};
     enum status st = kernel_module_find(lanes() == 16 ? KERNEL_SHADERS_16 : KERNEL_SHADERS_8,
                                         &request, &parts[0].data, &parts[0].size, err);
     const struct llvm_unit unit = {.parts = parts, .count = 2, .keep = keep};

@@ -2,6 +2,7 @@
 /* Our declarations of LLVM's C API against LLVM's own headers, and the library at work. */
 #ifdef HAVE_LLVM_HEADERS
 #include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
@@ -91,6 +92,7 @@ SAME(LLVM_TYPE_ARRAY, LLVMArrayTypeKind);
 SAME(LLVM_TYPE_POINTER, LLVMPointerTypeKind);
 SAME(LLVM_TYPE_VECTOR, LLVMVectorTypeKind);
 SAME(LLVM_EXTERNAL_LINKAGE, LLVMExternalLinkage);
+SAME(LLVM_LINK_ONCE_LINKAGE, LLVMLinkOnceODRLinkage);
 SAME(LLVM_INTERNAL_LINKAGE, LLVMInternalLinkage);
 SAME(LLVM_RETURN_STATUS, LLVMReturnStatusAction);
 SAME(LLVM_DIAGNOSIS_ERROR, LLVMDSError);
@@ -243,7 +245,8 @@ static void target_refused(const struct llvm_api *a)
                                "  store i32 %a, ptr addrspace(1) %p\n"
                                "  ret void\n}\n";
     static const char *const keep[] = {"k", NULL};
-    const struct llvm_part part = {"a register of another machine", text, strlen(text)};
+    const struct llvm_part part = {
+        .name = "a register of another machine", .data = text, .size = strlen(text)};
     struct llvm_machine_choice machine;
     struct error err = {0};
     char *out = NULL;
@@ -276,8 +279,9 @@ static const char fill_text[] = "define void @fill(ptr %p, i32 %n) {\n"
 static char *adapted(const struct llvm_api *a, const struct llvm_machine_choice *machine)
 {
     static const char *const keep[] = {"k", NULL};
-    const struct llvm_part parts[] = {{"slots", slots_text, strlen(slots_text)},
-                                      {"fill", fill_text, strlen(fill_text)}};
+    const struct llvm_part parts[] = {
+        {.name = "slots", .data = slots_text, .size = strlen(slots_text)},
+        {.name = "fill", .data = fill_text, .size = strlen(fill_text)}};
     struct error err = {0};
     char *out = NULL, *message = NULL;
     size_t size;
@@ -349,7 +353,8 @@ static void check_spaces(const struct llvm_api *a, struct llvm_machine_choice ma
                          const char *const loads[3])
 {
     static const char *const keep[] = {"k", NULL};
-    const struct llvm_part part = {"pointers", spaces_text, strlen(spaces_text)};
+    const struct llvm_part part = {
+        .name = "pointers", .data = spaces_text, .size = strlen(spaces_text)};
     struct error err = {0};
     char *out = NULL;
     size_t size;
@@ -518,7 +523,7 @@ static void slot_refused(const struct llvm_api *a)
                                "  %y = load i32, ptr %p\n"
                                "  ret i32 %y\n"
                                "}\n";
-    const struct llvm_part part = {"a loop", text, sizeof text - 1};
+    const struct llvm_part part = {.name = "a loop", .data = text, .size = sizeof text - 1};
     static const char *const keep[] = {"loop", NULL};
     struct llvm_machine_choice machine = llvm_host_machine(a);
     struct error err = {0};
@@ -575,7 +580,7 @@ static void far_compiled(const struct llvm_api *a)
     if (strncmp(a->host_triple, "x86_64", 6) != 0)
         return;
     const char *const keep[] = {"mix", NULL};
-    const struct llvm_part part = {"mix", text, sizeof text - 1};
+    const struct llvm_part part = {.name = "mix", .data = text, .size = sizeof text - 1};
     struct error err = {0};
     char *object = NULL;
     size_t size = 0, near_ones;
