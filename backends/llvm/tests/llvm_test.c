@@ -601,9 +601,75 @@ static void data_may_lie_far_from_code(void **state)
     with_each(far_compiled);
 }
 
+/* What nobody calls of a library is not there: `unused` would ask for a symbol that no one has. */
+static const char library_text[] =
+    "@two = internal constant float 2.0\n"
+    "declare float @missing(float)\n"
+    "declare float @user(float)\n"
+    "define internal float @inner(float %x) noinline {\n  %t = load float, ptr @two\n"
+    "  %r = fmul float %x, %t\n  ret float %r\n}\n"
+    "define float @used(float %x) {\n  %r = call float @inner(float %x)\n  ret float %r\n}\n"
+    "define float @unused(float %x) {\n  %r = call float @missing(float %x)\n"
+    "  ret float %r\n}\n"
+    "define float @entry(float %x) {\n  %y = call float @user(float %x)\n"
+    "  %r = fadd float %y, 1.0\n  ret float %r\n}\n";
+static const char user_text[] = "declare float @used(float)\n"
+                                "define float @user(float %x) {\n"
+                                "  %r = call float @used(float %x)\n  ret float %r\n}\n";
+
+static void library_linked(const struct llvm_api *a)
+{
+    static const char *const keep[] = {"entry", NULL};
+    const struct llvm_machine_choice machine = llvm_host_machine(a);
+    llvm_context context = llvm_context_open(a);
+    llvm_module m = NULL;
+    char *message = NULL, *object = NULL;
+    size_t size = 0;
+    struct error err = {0};
+    llvm_buffer text =
+        a->CreateMemoryBufferWithMemoryRangeCopy(library_text, sizeof library_text - 1, "library");
+    assert_false(a->ParseIRInContext(context, text, &m, &message));
+    llvm_buffer bitcode = a->WriteBitcodeToMemoryBuffer(m);
+    struct llvm_part parts[] = {{.name = "the library",
+                                 .data = a->GetBufferStart(bitcode),
+                                 .size = a->GetBufferSize(bitcode),
+                                 .library = true},
+                                {.name = "user", .data = user_text, .size = sizeof user_text - 1}};
+    if (llvm_compile(a, &machine, parts, 2, keep, &object, &size, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    const struct llvm_object made = {object, size};
+    struct llvm_program *p = NULL;
+    if (llvm_program_load(a, &made, 1, &p, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    float (*entry)(float);
+    void *address = llvm_program_symbol(p, "entry");
+    memcpy(&entry, &address, sizeof entry);
+    assert_true(entry(3.0f) == 7.0f);
+    assert_null(llvm_program_symbol(p, "used"));
+    llvm_program_free(p);
+    free(object);
+    object = NULL;
+    const size_t whole = parts[0].size;
+    for (parts[0].size = 0; parts[0].size + 4 < whole; parts[0].size += whole / 8 & ~(size_t)3) {
+        assert_int_equal(llvm_compile(a, &machine, parts, 2, keep, &object, &size, &err),
+                         STATUS_BUILD);
+        assert_non_null(strstr(err.msg, "the library"));
+        assert_null(object);
+    }
+    a->DisposeMemoryBuffer(bitcode);
+    a->DisposeModule(m);
+    a->ContextDispose(context);
+}
+static void a_library_gives_what_is_called(void **state)
+{
+    (void)state;
+    with_each(library_linked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_library_gives_what_is_called),
         cmocka_unit_test(declarations_are_llvms),
         cmocka_unit_test(text_becomes_a_function),
         cmocka_unit_test(bad_text_is_refused),
