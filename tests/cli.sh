@@ -107,6 +107,35 @@ END
     prints '5 pass, 0 fail'
 }
 
+# ambient_occlusion() is the closure of light that is not blocked.
+case_open_light()
+{
+    local text device film first=
+    cat >scene.json <<'END'
+{"isophote": 1, "camera": {"origin": [0, 1.2, 4], "target": [0, 0.5, 0], "fov": 35},
+ "materials": {"m": {"type": "shader", "shader": "m.asl"}},
+ "objects": [{"type": "rectangle", "material": "m", "transform": [{"scale": 9}, {"rotate": {"axis": [1, 0, 0], "angle": -90}}]},
+             {"type": "sphere", "material": "m", "center": [0, 0.6, 0], "radius": 0.5}]}
+END
+    for device in reference native opencl:0; do
+        [ "$device" = reference ] || "$program" devices 2>/dev/null | grep -q "^$device" || continue
+        first=
+        for text in '0.5 * ambient_occlusion("maxdist", 2, "samples", 8)' \
+            '0.5 * ((1 - occlusion("maxdist", 2, "samples", 8)) * emission())'; do
+            echo "surface m() { Ci = $text; }" >m.asl
+            run 0 render scene.json --device "$device" "${small[@]}" -o out/light.pfm
+            film=$(sha256sum <out/light.pfm)
+            [ "${first:=$film}" = "$film" ] || fail "$device: another picture for $text"
+        done
+        echo 'surface m() { Ci = 0.5 * emission(); }' >m.asl
+        run 0 render scene.json --device "$device" "${small[@]}" -o out/light.pfm
+        [ "$first" != "$(sha256sum <out/light.pfm)" ] || fail "$device: nothing is blocked"
+    done
+    echo 'surface m() { Ci = ambient_occlusion("reach", 2); }' >m.asl
+    run 2 render scene.json --device native "${small[@]}" -o out/bad.exr
+    says 'm.asl:1:38: .*occlusion.*"reach"'
+}
+
 case_help()
 {
     local command

@@ -755,6 +755,48 @@ void asl_check_condition(struct asl_checker *k, struct asl_expr *e, const char *
                  "an assignment is used as a condition");
 }
 
+/* Does the name mean the language's own function, not one of the shader? */
+static bool is_of_language(const struct asl_checker *k, const char *name)
+{
+    const struct asl_function *f = asl_lookup_function(k, name);
+    return (!f || f->component) && !asl_hides_function(k, name);
+}
+
+/* ambient_occlusion(pairs...): light that is not blocked, (1 - occlusion(pairs...)) * emission(). */
+static bool is_open_light(const struct asl_checker *k, const struct asl_expr *e)
+{
+    return !e->function && !e->builtin && strcmp(e->name, "ambient_occlusion") == 0 &&
+           !asl_lookup_function(k, e->name) && is_of_language(k, e->name) &&
+           is_of_language(k, "occlusion") && is_of_language(k, "emission");
+}
+
+static struct asl_expr *spelt(struct asl_checker *k, const struct asl_expr *at, struct asl_expr as)
+{
+    struct asl_expr *x = ASL_NEW(k->c, struct asl_expr);
+    *x = as;
+    x->at = at->at;
+    x->depth = at->depth;
+    return x;
+}
+
+static void spell_open_light(struct asl_checker *k, struct asl_expr *e)
+{
+    struct asl_expr asked = *e;
+    asked.name = "occlusion";
+    struct asl_expr *one = spelt(k, e, (struct asl_expr){.kind = E_FLOAT, .u = {.f = 1.0f}});
+    struct asl_expr *open = spelt(
+        k, e, (struct asl_expr){.kind = E_BINARY, .op = OP_SUB, .a = one, .b = spelt(k, e, asked)});
+    struct asl_expr *light =
+        spelt(k, e, (struct asl_expr){.kind = E_CALL, .op = OP_NONE, .name = "emission"});
+    *e = (struct asl_expr){.kind = E_BINARY,
+                           .op = OP_MUL,
+                           .a = open,
+                           .b = light,
+                           .at = e->at,
+                           .depth = e->depth,
+                           .paren = e->paren};
+}
+
 void asl_check_expr(struct asl_checker *k, struct asl_expr *e, struct asl_type expected)
 {
     switch (e->kind) {
@@ -799,7 +841,12 @@ void asl_check_expr(struct asl_checker *k, struct asl_expr *e, struct asl_type e
         check_incdec(k, e);
         break;
     case E_CALL:
-        asl_check_call(k, e, expected);
+        if (is_open_light(k, e)) {
+            spell_open_light(k, e);
+            asl_check_expr(k, e, expected);
+        } else {
+            asl_check_call(k, e, expected);
+        }
         break;
     case E_CONSTRUCT:
         check_construct(k, e);

@@ -14,4 +14,7 @@ shader test(int n = 3, string name = "maxdist", float x = 1)
     a = trace(P, N, "traceset", "-chair");                  //! error 14:33: scenes have no sets of objects to trace
     a = trace(P, N, "samples", 3);                          //! error 15:21: trace() has no option "samples"
     a = occlusion("maxdist", x, "samples", n);
+    a = ambient_occlusion("samples", n);                    //! error 17:9: cannot fill float with a value of type closure color
+    closure color c = ambient_occlusion("mindist", 1);      //! error 18:41: occlusion() has no option "mindist"
+    c = ambient_occlusion("maxdist", 2) + 0.5 * ambient_occlusion();
 }

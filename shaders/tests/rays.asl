@@ -23,6 +23,7 @@ shader test(int rays = 8)
     printf("%g\n", occlusion(point(0, 0, 2), normal(0, 0, 3), "maxdist", 1));     //> 24601
     printf("%g\n", occlusion("maxdist", 0, "samples", 1000 * rays));              //> 36600
     printf("%g\n", occlusion("maxdist", 0, "samples", -rays));                    //> 11100
+    printf("%s\n", 0.5 * ambient_occlusion("maxdist", 3, "samples", 4));           //> (-5701, -5701, -5701) * emission ()
     P += 5;
     N = 9;
     printf("%g\n", occlusion("samples", 1, "maxdist", 1));                        //> 11101
