@@ -256,6 +256,8 @@ static enum status points_fill(const struct shade_points *points, struct arena *
     in->launch.width = g->width;
     in->launch.du = at.u.dx;
     in->launch.dv = at.v.dy;
+    in->launch.px = at.P.dx[0];
+    in->launch.py = at.P.dy[1];
     in->launch.vary = (g->vary_p ? 1u : 0u) | (g->vary_u ? 2u : 0u) | (g->vary_v ? 4u : 0u);
     return STATUS_OK;
 }

@@ -16,7 +16,7 @@ struct shade_launch {
     uint32_t width, first, count;
     uint32_t vary, raytype, budget;
     uint32_t listed, log_words;
-    float du, dv;
+    float du, dv, px, py;
 };
 
 enum { SHADE_POINT_WORDS = 63, SHADE_GRID_PAD = 16 };

@@ -600,21 +600,13 @@ static bool has_closures(const struct signature *s)
     return any;
 }
 
-/* Which calls are made: of builtins whose arguments are never special, and of those that need no
- * closures and no strings that are computed, as many devices have neither. rows: of noise in rows
- * and on grids, but gabor: it filters by slopes, and those of P on a grid whose points are centers
- * or whose u varies are not the same on devices as in the interpreter yet. */
-struct call_kind {
-    bool tame, plain, rows;
-};
-
 /* Tame ones have as many texts as they have dimensions and results: all overloads, but one triple
  * stands for the others. Of the rest an overload with each string, in turn: the builtin's number
  * says which comes first. */
 static bool is_asked(const struct signature *s, size_t overload, size_t count, size_t turn)
 {
     if (!can_be_special(s))
-        return s->result == ASL_FLOAT || !is_triple(s->result) || s->result == ASL_COLOR;
+        return !is_triple(s->result) || s->result == ASL_COLOR;
     return overload == turn % count;
 }
 
@@ -627,7 +619,9 @@ static unsigned words_of(const struct signature *s)
     return words;
 }
 
-static size_t list_calls(struct call *out, struct call_kind kind)
+/* The calls of builtins, tame: of those whose arguments are never special; plain: of those that need
+ * no closures and no strings that are computed, as many devices have neither. */
+static size_t list_calls(struct call *out, bool tame, bool plain)
 {
     size_t count, n = 0, rows = 0;
     const struct signature *all = signatures_all(&count);
@@ -641,9 +635,8 @@ static size_t list_calls(struct call *out, struct call_kind kind)
             for (size_t o = i; o < next; o++) {
                 const struct call call = {&all[o], (int)k};
                 const bool again = !can_be_special(call.s) && k >= words_of(call.s);
-                const bool gabor = k + 1 == words_of(call.s) && k > 0;
-                if (again || (gabor && kind.rows) || can_be_special(call.s) == kind.tame ||
-                    (has_closures(call.s) || needs_pick(&call)) == kind.plain ||
+                if (again || can_be_special(call.s) == tame ||
+                    (has_closures(call.s) || needs_pick(&call)) == plain ||
                     !is_asked(call.s, o - i, next - i, rows + k))
                     continue;
                 if (out)
@@ -664,14 +657,12 @@ enum status shader_builtins_case(struct run_context *c, unsigned part, struct er
     s.level = 2;
     size_t shaders = 0;
     for (unsigned kind = 0; kind < 6 && !*j.difference; kind++) { /* the last two: in rows */
-        const bool rows = kind > 3;
-        const struct call_kind of = {
-            .tame = rows || kind & 1, .plain = kind == 5 || kind & 2, .rows = rows};
-        const size_t count = list_calls(NULL, of);
+        const bool rows = kind > 3, tame = rows || kind & 1, plain = kind == 5 || kind & 2;
+        const size_t count = list_calls(NULL, tame, plain);
         struct call *calls = ARENA_ARRAY(c->arena, struct call, count + 1);
         if (!calls)
             return error_msg(err, STATUS_MEMORY, "out of memory for calls");
-        (void)list_calls(calls, of);
+        (void)list_calls(calls, tame, plain);
         for (size_t at = 0; at < count && !*j.difference; at += CALLS, shaders++)
             if (shaders % SHADER_BUILTIN_PARTS == part)
                 TRY(judge_halves(c, &j, &s, calls + at, count - at < CALLS ? count - at : CALLS,

@@ -28,7 +28,7 @@ struct a_launch {
     uint vary, raytype, budget;
     uint listed; /* points come from the array, not from the grid */
     uint log_words;
-    float du, dv;
+    float du, dv, px, py; /* slopes of u, v, P.x, P.y on a grid, where they do not vary */
 };
 
 /* u, then 16 numbers more so that a row of lanes may be read anywhere, then v. */
@@ -68,15 +68,15 @@ K_INLINE af a_grid_word(int i, af u, af v, K_GLOBAL const struct a_launch *k)
     case A_P_V + 2:
         return vary_v ? v : A_F(k->dv);
     case A_P_P + 3:
-        return vary_p || vary_u ? 1.0f - u : A_F(k->du);
+        return vary_p ? 1.0f - u : A_F(k->px);
     case A_P_P + 4:
-        return vary_p || vary_v ? 1.0f - v : A_F(0.0f);
+        return vary_p ? 1.0f - v : A_F(0.0f);
     case A_P_P + 5:
         return vary_p ? u * 0.5f : A_F(0.0f);
     case A_P_P + 6:
-        return vary_p ? 1.0f - v : vary_u ? u : A_F(0.0f);
+        return vary_p ? 1.0f - v : A_F(0.0f);
     case A_P_P + 7:
-        return vary_p ? 1.0f - u : vary_v ? v : A_F(k->dv);
+        return vary_p ? 1.0f - u : A_F(k->py);
     case A_P_P + 8:
         return vary_p ? v * 0.5f : A_F(0.0f);
     case A_P_RAYTYPE:

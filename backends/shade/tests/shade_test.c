@@ -696,6 +696,44 @@ static void listed(void **state)
     free(all);
 }
 
+/* Every engine has the interpreter's slopes of P, u and v, whatever of them varies over the grid.
+ * Those of P are of a grid from edge to edge, its points being centres or not. */
+static void slopes_of_grids(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {
+        "shader s(output color r = 0) { r = Dx(P); }",
+        "shader s(output color r = 0) { r = Dy(P); }",
+        "shader s(output color r = 0) { r = color(Dx(u), Dy(v), 2 * Dy(u) + Dx(v)); }",
+        "shader s(output color r = 0) { r = noise(\"gabor\", v, P[0]); }"};
+    static const struct shade_grid grids[] = {
+        {.width = 27, .height = 5, .scale = {-31, 7}, .center = true},
+        {.width = 27, .height = 5, .scale = {-31, 7}, .vary_u = true},
+        {.width = 27, .height = 5, .scale = {-31, 7}, .vary_v = true},
+        {.width = 27, .height = 5, .vary_p = true, .center = true},
+        {.width = 1, .height = 4, .offset = {0.25, -3}}};
+    char list[8][16];
+    size_t n = engines(list);
+    for (size_t g = 0; g < sizeof grids / sizeof *grids; g++)
+        for (size_t s = 0; s < sizeof sources / sizeof *sources; s++) {
+            const struct shade_points points = {.grid = grids[g]};
+            struct fixture want = {0};
+            run(&want, "interp", sources[s], NULL, &points);
+            for (size_t i = 0; g < 3 && s < 2 && i < want.result.count; i++) {
+                float slope[3] = {0};
+                slope[s] = s ? 7.0f / 4 : -31.0f / 26;
+                assert_memory_equal(want.result.outputs->words + 3 * i, slope, sizeof slope);
+            }
+            for (size_t e = 0; e < n; e++) {
+                struct fixture f = {0};
+                run(&f, list[e], sources[s], NULL, &points);
+                same_as_interp(list[e], &want, &f, sources[s]);
+                close_all(&f);
+            }
+            close_all(&want);
+        }
+}
+
 static void bad_use(void **state)
 {
     (void)state;
@@ -718,12 +756,12 @@ int main(int argc, char **argv)
 {
     wanted = argv + (argc > 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_bits),     cmocka_unit_test(the_world),
-        cmocka_unit_test(part_of_a_grid), cmocka_unit_test(loose_noise),
-        cmocka_unit_test(messages),       cmocka_unit_test(strings),
-        cmocka_unit_test(questions),      cmocka_unit_test(parameters),
-        cmocka_unit_test(endless),        cmocka_unit_test(listed),
-        cmocka_unit_test(bad_use),
+        cmocka_unit_test(exact_bits),      cmocka_unit_test(the_world),
+        cmocka_unit_test(part_of_a_grid),  cmocka_unit_test(loose_noise),
+        cmocka_unit_test(messages),        cmocka_unit_test(strings),
+        cmocka_unit_test(questions),       cmocka_unit_test(parameters),
+        cmocka_unit_test(endless),         cmocka_unit_test(listed),
+        cmocka_unit_test(slopes_of_grids), cmocka_unit_test(bad_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
