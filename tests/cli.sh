@@ -39,6 +39,15 @@ skip()
 
 # ---- use ------------------------------------------------------------------------------------------------
 
+# run_on DEVICE ARGUMENTS: run 0. An OpenCL driver leaks what its compiler makes; where a sanitizer looks for leaks,
+# those are not ours.
+run_on()
+{
+    local leaks=1
+    case $1 in opencl:*) leaks=0 ;; esac
+    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=$leaks run 0 "${@:2}"
+}
+
 # A procedure in C gives the film of the same shader written in ASL, on every device.
 case_procedures()
 {
@@ -80,12 +89,10 @@ END
     cp "$library/rings.c" .
     scene procedure rings.c
     scene twin twin.asl
-    # An OpenCL driver leaks what its compiler makes: no leak of ours, where a sanitizer looks for them.
-    local -x ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
     for device in native opencl:0; do
         "$program" devices 2>/dev/null | grep -q "^$device" || continue
         for name in procedure twin; do
-            run 0 render "$name.json" --device "$device" "${small[@]}" -o "out/$name.exr"
+            run_on "$device" render "$name.json" --device "$device" "${small[@]}" -o "out/$name.exr"
             film=$(grep -Eo 'film[ :]+[0-9a-f]{16,}' stdout stderr -h | head -n 1)
             [ -n "$film" ] || fail "no film is named"
             [ "${want:=$film}" = "$film" ] || fail "$name on $device: $film, not $want"
@@ -119,19 +126,18 @@ case_open_light()
  "objects": [{"type": "rectangle", "material": "m", "transform": [{"scale": 9}, {"rotate": {"axis": [1, 0, 0], "angle": -90}}]},
              {"type": "sphere", "material": "m", "center": [0, 0.6, 0], "radius": 0.5}]}
 END
-    local -x ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # as in case_procedures
     for device in reference native opencl:0; do
         [ "$device" = reference ] || "$program" devices 2>/dev/null | grep -q "^$device" || continue
         first=
         for text in '0.5 * ambient_occlusion("maxdist", 2, "samples", 8)' \
             '0.5 * ((1 - occlusion("maxdist", 2, "samples", 8)) * emission())'; do
             echo "surface m() { Ci = $text; }" >m.asl
-            run 0 render scene.json --device "$device" "${small[@]}" -o out/light.pfm
+            run_on "$device" render scene.json --device "$device" "${small[@]}" -o out/light.pfm
             film=$(sha256sum <out/light.pfm)
             [ "${first:=$film}" = "$film" ] || fail "$device: another picture for $text"
         done
         echo 'surface m() { Ci = 0.5 * emission(); }' >m.asl
-        run 0 render scene.json --device "$device" "${small[@]}" -o out/light.pfm
+        run_on "$device" render scene.json --device "$device" "${small[@]}" -o out/light.pfm
         [ "$first" != "$(sha256sum <out/light.pfm)" ] || fail "$device: nothing is blocked"
     done
     echo 'surface m() { Ci = ambient_occlusion("reach", 2); }' >m.asl

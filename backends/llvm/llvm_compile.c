@@ -392,13 +392,13 @@ static void module_dump(const struct compiling *c, const char *stage)
 static enum status module_optimise(const struct compiling *c)
 {
     const struct llvm_api *a = c->llvm;
-    /* globaldce: what is not called costs nothing from here on. ipsccp: what the kernel is told becomes constants, so that what this program does not need is
+    /* ipsccp: what the kernel is told becomes constants, so that what this program does not need is
      * gone before anything is spent on it. NVIDIA's assembler optimises again, and drivers SPIR-V:
      * what O3 adds to O1 is in the machine code either way (docs/contributor/llvm.md). */
     static const char *const passes[] = {
-        [LLVM_MAKES_OBJECT] = "globaldce,ipsccp,globaldce,default<O3>",
-        [LLVM_MAKES_ASSEMBLY] = "globaldce,ipsccp,globaldce,default<O1>",
-        [LLVM_MAKES_BITCODE] = "globaldce,ipsccp,globaldce",
+        [LLVM_MAKES_OBJECT] = "ipsccp,globaldce,default<O3>",
+        [LLVM_MAKES_ASSEMBLY] = "ipsccp,globaldce,default<O1>",
+        [LLVM_MAKES_BITCODE] = "ipsccp,globaldce",
     };
     llvm_passes options = a->CreatePassBuilderOptions();
     llvm_failure failure = a->RunPasses(c->module, passes[c->choice->makes], c->machine, options);

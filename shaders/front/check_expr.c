@@ -766,7 +766,7 @@ static bool is_of_language(const struct asl_checker *k, const char *name)
 static bool is_open_light(const struct asl_checker *k, const struct asl_expr *e)
 {
     return !e->function && !e->builtin && strcmp(e->name, "ambient_occlusion") == 0 &&
-           !asl_lookup_function(k, e->name) && is_of_language(k, e->name) &&
+           !asl_lookup_function(k, e->name) && !asl_hides_function(k, e->name) &&
            is_of_language(k, "occlusion") && is_of_language(k, "emission");
 }
 
