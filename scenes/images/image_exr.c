@@ -208,6 +208,7 @@ struct exr_chunks {
     const struct exr_reading *prototype; /* what every thread's starts as */
     struct exr_reading *readings;        /* by thread */
     int32_t top;
+    int level;
     bool tiled;
     uint32_t width, height; /* of a chunk */
     uint32_t across;
@@ -219,7 +220,8 @@ static exr_result_t find_chunks(exr_context_t ctxt, const exr_attr_box2i_t *wind
                                 const struct image *im, struct exr_chunks *out)
 {
     int32_t w = (int32_t)im->width, h = 0;
-    exr_result_t e = tiled ? exr_get_tile_sizes(ctxt, 0, 0, 0, &w, &h)
+    out->level = (int)out->prototype->in->source->level;
+    exr_result_t e = tiled ? exr_get_tile_sizes(ctxt, 0, out->level, out->level, &w, &h)
                            : exr_get_scanlines_per_chunk(ctxt, 0, &h);
     if (e == EXR_ERR_SUCCESS && (w <= 0 || h <= 0))
         e = EXR_ERR_BAD_CHUNK_LEADER;
@@ -242,8 +244,9 @@ static exr_result_t find_nth(const struct exr_chunks *c, size_t i, exr_chunk_inf
     uint32_t column = (uint32_t)(i % c->across), row = (uint32_t)(i / c->across);
     *x = column * c->width;
     *y = row * c->height;
-    return c->tiled ? exr_read_tile_chunk_info(ctxt, 0, (int)column, (int)row, 0, 0, chunk)
-                    : exr_read_scanline_chunk_info(ctxt, 0, c->top + (int)*y, chunk);
+    return c->tiled
+               ? exr_read_tile_chunk_info(ctxt, 0, (int)column, (int)row, c->level, c->level, chunk)
+               : exr_read_scanline_chunk_info(ctxt, 0, c->top + (int)*y, chunk);
 }
 
 static exr_result_t read_nth(const struct exr_chunks *c, struct exr_reading *r, size_t i)
@@ -366,6 +369,14 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
         return status;
     int64_t width = (int64_t)window.max.x - window.min.x + 1;
     int64_t height = (int64_t)window.max.y - window.min.y + 1;
+    if (s->level > 0) {
+        int32_t w = 0, h = 0;
+        e = exr_get_level_sizes(ctxt, 0, (int)s->level, (int)s->level, &w, &h);
+        if (e != EXR_ERR_SUCCESS)
+            return exr_fault(in, e, "its header cannot be read");
+        width = w;
+        height = h;
+    }
     struct image image;
     status = image_allocate(s, width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0,
                             r.choice.channels, choose_format(s, r.list, &r.choice), &image);
@@ -393,22 +404,63 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
     return STATUS_OK;
 }
 
-enum status exr_read(const struct image_source *s, struct image *out)
+static exr_result_t start_reading(struct exr_input *in, exr_context_t *ctxt)
 {
-    struct exr_input in = {.source = s};
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
-    init.user_data = &in;
+    init.user_data = in;
     init.read_fn = input_read;
     init.size_fn = input_size;
     init.error_handler_fn = input_error;
     init.max_image_width = init.max_image_height = IMAGE_SIDE_MAX;
     init.max_tile_width = init.max_tile_height = IMAGE_SIDE_MAX;
     init.flags = EXR_CONTEXT_FLAG_STRICT_HEADER | EXR_CONTEXT_FLAG_DISABLE_CHUNK_RECONSTRUCTION;
+    return exr_start_read(ctxt, in->source->name, &init);
+}
+
+enum status exr_read(const struct image_source *s, struct image *out)
+{
+    struct exr_input in = {.source = s};
     exr_context_t ctxt = NULL;
-    exr_result_t e = exr_start_read(&ctxt, s->name, &init);
+    exr_result_t e = start_reading(&in, &ctxt);
     enum status status = e == EXR_ERR_SUCCESS ? read_part(ctxt, &in, out)
                                               : exr_fault(&in, e, "its header cannot be read");
     exr_finish(&ctxt);
+    return status;
+}
+
+/* Levels of both sides at once (ripmaps) are none of a pyramid. */
+static exr_result_t find_level(exr_context_t ctxt, int level, int32_t *width, int32_t *height)
+{
+    exr_storage_t storage;
+    exr_tile_level_mode_t mode;
+    exr_tile_round_mode_t round;
+    uint32_t tile_width, tile_height;
+    int32_t across, down;
+    exr_result_t e = exr_get_storage(ctxt, 0, &storage);
+    if (e != EXR_ERR_SUCCESS || storage != EXR_STORAGE_TILED)
+        return e;
+    e = exr_get_tile_descriptor(ctxt, 0, &tile_width, &tile_height, &mode, &round);
+    if (e != EXR_ERR_SUCCESS || mode != EXR_TILE_MIPMAP_LEVELS)
+        return e;
+    e = exr_get_tile_levels(ctxt, 0, &across, &down);
+    if (e != EXR_ERR_SUCCESS || level >= across || level >= down)
+        return e;
+    return exr_get_level_sizes(ctxt, 0, level, level, width, height);
+}
+
+enum status exr_find_level(const struct image_source *s, uint32_t *width, uint32_t *height)
+{
+    struct exr_input in = {.source = s};
+    exr_context_t ctxt = NULL;
+    int32_t w = 0, h = 0;
+    exr_result_t e = start_reading(&in, &ctxt);
+    if (e == EXR_ERR_SUCCESS)
+        e = find_level(ctxt, (int)s->level, &w, &h);
+    enum status status =
+        e == EXR_ERR_SUCCESS ? STATUS_OK : exr_fault(&in, e, "its header cannot be read");
+    exr_finish(&ctxt);
+    *width = w > 0 ? (uint32_t)w : 0;
+    *height = h > 0 ? (uint32_t)h : 0;
     return status;
 }
 

@@ -18,6 +18,7 @@
 #include <ImfInputPart.h>
 #include <ImfMultiPartInputFile.h>
 #include <ImfTileDescription.h>
+#include <ImfTiledInputPart.h>
 
 namespace
 {
@@ -47,6 +48,21 @@ class source_stream : public Imf::IStream
     uint64_t at = 0; /* at most its size */
 };
 
+Imf::FrameBuffer frame(const char *const names[4], const image *im, const Imath::Box2i &window)
+{
+    size_t value = texel_size(im->format), pixel = value * im->channels;
+    Imf::FrameBuffer to;
+    if (int64_t(window.max.x) - window.min.x + 1 != im->width ||
+        int64_t(window.max.y) - window.min.y + 1 != im->height)
+        throw Iex::InputExc("The data window is not what the header said.");
+    for (uint32_t k = 0; k < im->channels; k++)
+        if (names[k])
+            to.insert(names[k], Imf::Slice::Make(im->format == TEXEL_F16 ? Imf::HALF : Imf::FLOAT,
+                                                 static_cast<char *>(im->texels) + k * value,
+                                                 window, pixel, pixel * im->width));
+    return to;
+}
+
 /* What one thread reads with. */
 class reader
 {
@@ -54,18 +70,7 @@ class reader
     reader(const image_source *s, const char *const names[4], const image *im)
         : stream(s), file(stream, 0, false), part(file, 0), window(part.header().dataWindow())
     {
-        size_t value = texel_size(im->format), pixel = value * im->channels;
-        Imf::FrameBuffer to;
-        if (int64_t(window.max.x) - window.min.x + 1 != im->width ||
-            int64_t(window.max.y) - window.min.y + 1 != im->height)
-            throw Iex::InputExc("The data window is not what the header said.");
-        for (uint32_t k = 0; k < im->channels; k++)
-            if (names[k])
-                to.insert(names[k],
-                          Imf::Slice::Make(im->format == TEXEL_F16 ? Imf::HALF : Imf::FLOAT,
-                                           static_cast<char *>(im->texels) + k * value, window,
-                                           pixel, pixel * im->width));
-        part.setFrameBuffer(to);
+        part.setFrameBuffer(frame(names, im, window));
     }
 
     /* What is packed together, or a good part of the work: 256 lines are a chunk of DWAB. */
@@ -134,13 +139,24 @@ void read_pixels(const image_source *s, const char *const names[4], const image 
         std::rethrow_exception(r.failure);
 }
 
+/* A level below the image: a quarter of its work at most. */
+void read_level(const image_source *s, const char *const names[4], const image *im)
+{
+    source_stream stream(s);
+    Imf::MultiPartInputFile file(stream, 0, false);
+    Imf::TiledInputPart part(file, 0);
+    int level = int(s->level);
+    part.setFrameBuffer(frame(names, im, part.dataWindowForLevel(level)));
+    part.readTiles(0, part.numXTiles(level) - 1, 0, part.numYTiles(level) - 1, level);
+}
+
 } // namespace
 
 enum status exr_read_by_imf(const struct image_source *s, const char *const names[4],
                             struct image *im)
 {
     try {
-        read_pixels(s, names, im);
+        (s->level > 0 ? read_level : read_pixels)(s, names, im);
         return STATUS_OK;
     } catch (const std::bad_alloc &) {
         return image_fault(s, STATUS_MEMORY, "out of memory");

@@ -23,6 +23,9 @@ enum status image_fault(const struct image_source *s, enum status code, const ch
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (s->level > 0)
+        return error_msg(s->err, code, "cannot read the image %s: level %u: %s", s->name, s->level,
+                         text);
     return error_msg(s->err, code, "cannot read the image %s: %s", s->name, text);
 }
 
@@ -165,16 +168,63 @@ static enum status finish(const struct image_source *s, bool decode, struct imag
                        i % row / im->channels, i / row);
 }
 
-static enum status read_as(const struct image_source *s,
-                           enum status (*read)(const struct image_source *, struct image *),
-                           struct image *out)
+struct format {
+    bool (*recognise)(const unsigned char *, size_t);
+    enum status (*read)(const struct image_source *, struct image *);
+    enum status (*find_level)(const struct image_source *, uint32_t *, uint32_t *); /* or NULL */
+};
+static const struct format formats[] = {{exr_recognise, exr_read, exr_find_level},
+                                        {hdr_recognise, hdr_read, NULL},
+                                        {png_recognise, png_read, NULL},
+                                        {jpeg_recognise, jpeg_read, NULL},
+                                        {tiff_recognise, tiff_read, tiff_find_level},
+                                        {webp_recognise, webp_read, NULL},
+                                        {bmp_recognise, bmp_read, NULL},
+                                        {gif_recognise, gif_read, NULL},
+                                        {tga_recognise, tga_read, NULL}};
+
+static enum status read_one(const struct image_source *s, const struct format *f, struct image *out)
 {
     struct image im;
-    enum status status = read(s, &im);
+    enum status status = f->read(s, &im);
     if (status == STATUS_OK)
         status = finish(s, s->space == COLOR_SRGB, &im);
     if (status == STATUS_OK)
         *out = im;
+    return status;
+}
+
+/* Whether `below` is a side of the level after one with a side of `above`. */
+static bool halves(uint32_t above, uint32_t below)
+{
+    return below == (above > 1 ? above / 2 : 1) || below == (above + 1) / 2;
+}
+
+/* At most `most` levels. */
+static enum status read_levels(const struct image_source *image, const struct format *f,
+                               uint32_t most, struct image_levels *out)
+{
+    struct image_source s = *image;
+    struct image_levels l;
+    enum status status = read_one(&s, f, &l.level[0]);
+    for (l.count = 1; status == STATUS_OK && f->find_level && l.count < most; l.count++) {
+        const struct image *above = &l.level[l.count - 1];
+        struct image *here = &l.level[l.count];
+        uint32_t width, height;
+        if (above->width == 1 && above->height == 1)
+            break;
+        s.level = l.count;
+        status = f->find_level(&s, &width, &height);
+        if (status == STATUS_OK && !(halves(above->width, width) && halves(above->height, height)))
+            break;
+        if (status == STATUS_OK)
+            status = read_one(&s, f, here);
+        if (status == STATUS_OK && here->channels != above->channels)
+            status = image_fault(&s, STATUS_TYPE, "it has %u channels, expected the image's %u",
+                                 here->channels, above->channels);
+    }
+    if (status == STATUS_OK)
+        *out = l;
     return status;
 }
 
@@ -184,7 +234,7 @@ static const char *unread_format(const unsigned char *data, size_t size)
     static const struct {
         const char *name, *bytes;
         size_t at, count;
-    } formats[] = {{"KTX 2", "\xABKTX 20\xBB", 0, 8},
+    } unread[] = {{"KTX 2", "\xABKTX 20\xBB", 0, 8},
                    {"KTX", "\xABKTX 11\xBB", 0, 8},
                    {"DDS", "DDS ", 0, 4},
                    {"AVIF", "ftypavif", 4, 8},
@@ -192,35 +242,39 @@ static const char *unread_format(const unsigned char *data, size_t size)
                    {"JPEG 2000", "jP  \r\n\x87\n", 4, 8},
                    {"JPEG XL", "JXL \r\n\x87\n", 4, 8},
                    {"PSD", "8BPS", 0, 4}};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (size >= formats[i].at + formats[i].count &&
-            memcmp(data + formats[i].at, formats[i].bytes, formats[i].count) == 0)
-            return formats[i].name;
+    for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
+        if (size >= unread[i].at + unread[i].count &&
+            memcmp(data + unread[i].at, unread[i].bytes, unread[i].count) == 0)
+            return unread[i].name;
     return NULL;
 }
 
-enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,
-                                 enum color_space space, struct image *out, struct error *err)
+static enum status read_memory(const struct image_source *s, uint32_t most,
+                               struct image_levels *out)
 {
-    static const struct {
-        bool (*recognise)(const unsigned char *, size_t);
-        enum status (*read)(const struct image_source *, struct image *);
-    } formats[] = {
-        {exr_recognise, exr_read},   {hdr_recognise, hdr_read},   {png_recognise, png_read},
-        {jpeg_recognise, jpeg_read}, {tiff_recognise, tiff_read}, {webp_recognise, webp_read},
-        {bmp_recognise, bmp_read},   {gif_recognise, gif_read},   {tga_recognise, tga_read}};
-    struct image_source s = {
-        .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
+    size_t size = s->size;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (formats[i].recognise(s.data, size))
-            return read_as(&s, formats[i].read, out);
-    const char *unread = unread_format(s.data, size);
-    return image_fault(&s, STATUS_TYPE,
+        if (formats[i].recognise(s->data, size))
+            return read_levels(s, &formats[i], most, out);
+    const char *unread = unread_format(s->data, size);
+    return image_fault(s, STATUS_TYPE,
                        "%s%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP, BMP, GIF or TGA",
                        unread ? "it is "
                        : size ? "its format is not known"
                               : "the file is empty",
                        unread ? unread : "");
+}
+
+enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,
+                                 enum color_space space, struct image *out, struct error *err)
+{
+    struct image_source s = {
+        .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
+    struct image_levels l;
+    enum status status = read_memory(&s, 1, &l);
+    if (status == STATUS_OK)
+        *out = l.level[0];
+    return status;
 }
 
 /* A regular file that begins as EXR does: opened, its size in *size; else -1. */
@@ -242,25 +296,43 @@ static int open_exr(const char *path, size_t *size)
 
 /* EXR's chunks are read where they stand, by the threads that unpack them: a copy of the file in
  * memory would cost as much as some of them take to unpack. */
-enum status image_read_as(struct arena *a, const char *path, enum color_space space,
-                          struct image *out, struct error *err)
+static enum status read_file(const struct image_source *image, uint32_t most,
+                             struct image_levels *out)
 {
-    struct image_source exr = {.arena = a, .name = path, .space = space, .err = err};
-    exr.file = open_exr(path, &exr.size);
-    if (exr.file >= 0) {
-        input_file_note(path, exr.file);
-        enum status s = read_as(&exr, exr_read, out);
-        close(exr.file);
-        return s;
+    struct image_source s = *image;
+    s.file = open_exr(s.name, &s.size);
+    if (s.file >= 0) {
+        input_file_note(s.name, s.file);
+        enum status status = read_levels(&s, &formats[0], most, out);
+        close(s.file);
+        return status;
     }
     struct arena scratch = {0};
     char *data;
-    size_t size;
-    enum status s = input_file_read(&scratch, path, 0, &data, &size, err);
-    if (s == STATUS_OK)
-        s = image_read_memory_as(a, data, size, path, space, out, err);
+    enum status status = input_file_read(&scratch, s.name, 0, &data, &s.size, s.err);
+    s.data = (const unsigned char *)data;
+    if (status == STATUS_OK)
+        status = read_memory(&s, most, out);
     arena_free(&scratch);
-    return s;
+    return status;
+}
+
+enum status image_read_levels(struct arena *a, const char *path, enum color_space space,
+                              struct image_levels *out, struct error *err)
+{
+    const struct image_source s = {.arena = a, .name = path, .space = space, .err = err};
+    return read_file(&s, IMAGE_LEVELS_MAX, out);
+}
+
+enum status image_read_as(struct arena *a, const char *path, enum color_space space,
+                          struct image *out, struct error *err)
+{
+    const struct image_source s = {.arena = a, .name = path, .space = space, .err = err};
+    struct image_levels l;
+    enum status status = read_file(&s, 1, &l);
+    if (status == STATUS_OK)
+        *out = l.level[0];
+    return status;
 }
 
 enum status image_read(struct arena *a, const char *path, struct image *out, struct error *err)

@@ -454,8 +454,7 @@ static enum status read_blocks(const struct tiff_reading *r, struct tiff_worker 
     return STATUS_OK;
 }
 
-/* Opens the file and reads the directory that libtiff stands at: the file's first, of an OIIO
- * texture its largest level. */
+/* Opens the file and reads the level's directory. */
 static enum status start_worker(struct tiff_worker *w, const struct image_source *s,
                                 struct tiff_layout *layout)
 {
@@ -463,6 +462,8 @@ static enum status start_worker(struct tiff_worker *w, const struct image_source
     w->scratch.limit = s->arena->limit;
     w->tif = open_input(&w->in);
     if (!w->tif)
+        return tiff_fault(&w->in, "its directory cannot be read");
+    if (s->level > 0 && !TIFFSetDirectory(w->tif, (tdir_t)s->level))
         return tiff_fault(&w->in, "its directory cannot be read");
     TRY(read_layout(&w->in, w->tif, layout));
     if (!layout->plain)
@@ -562,6 +563,39 @@ enum status tiff_read(const struct image_source *s, struct image *out)
     end_worker(&w);
     if (status == STATUS_OK)
         *out = r.image;
+    return status;
+}
+
+/* From directory to directory, as long as they have tiles. */
+static enum status find_level(struct tiff_input *in, TIFF *tif, uint32_t size[2])
+{
+    uint16_t orientation;
+    for (uint32_t level = 0; level < in->source->level; level++) {
+        if (!TIFFIsTiled(tif) || TIFFLastDirectory(tif))
+            return STATUS_OK;
+        if (!TIFFReadDirectory(tif))
+            return tiff_fault(in, "its directory cannot be read");
+    }
+    if (!TIFFIsTiled(tif))
+        return STATUS_OK;
+    TIFFGetFieldDefaulted(tif, TIFFTAG_ORIENTATION, &orientation);
+    bool turned = orientation >= 5 && orientation <= 8;
+    TIFFGetField(tif, TIFFTAG_IMAGEWIDTH, &size[turned ? 1 : 0]);
+    TIFFGetField(tif, TIFFTAG_IMAGELENGTH, &size[turned ? 0 : 1]);
+    return STATUS_OK;
+}
+
+enum status tiff_find_level(const struct image_source *s, uint32_t *width, uint32_t *height)
+{
+    struct tiff_input in = {.source = s};
+    uint32_t size[2] = {0, 0};
+    TIFF *tif = open_input(&in);
+    if (!tif)
+        return tiff_fault(&in, "its directory cannot be read");
+    enum status status = find_level(&in, tif, size);
+    TIFFClose(tif);
+    *width = size[0];
+    *height = size[1];
     return status;
 }
 

@@ -21,6 +21,18 @@ enum status image_read_as(struct arena *a, const char *path, enum color_space sp
                           struct image *out, struct error *err);
 enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,
                                  enum color_space space, struct image *out, struct error *err);
+/* An image and the smaller levels of its pyramid (MIP map) that the file holds behind it: tiled EXR
+ * with mipmap levels; TIFF whose first directories are tiled, as OIIO's maketx writes them. Each has
+ * half the sides of the one before, rounded down or up, 1 at least; the first that has not ends the
+ * levels. */
+enum { IMAGE_LEVELS_MAX = 16 };
+struct image_levels {
+    uint32_t count; /* 1 at least */
+    struct image level[IMAGE_LEVELS_MAX];
+};
+/* Untouched *out on failure; fails as image_read does, of any level. */
+enum status image_read_levels(struct arena *a, const char *path, enum color_space space,
+                              struct image_levels *out, struct error *err);
 /* All values as linear float32, alpha as it is: those of *im itself if they are that already, else
  * in the arena. NULL: no memory. */
 const float *image_linear(struct arena *a, const struct image *im);
@@ -42,6 +54,7 @@ struct image_source {
     const char *name;
     enum color_space space;
     struct error *err;
+    uint32_t level; /* of the pyramid: which of them is read */
 };
 
 /* Refuses sizes of 0 and over the limits. */
@@ -49,7 +62,7 @@ enum status image_check_size(const struct image_source *s, uint64_t width, uint6
 /* The same, then takes memory. */
 enum status image_allocate(const struct image_source *s, uint64_t width, uint64_t height,
                            uint32_t channels, enum texel_format format, struct image *out);
-/* "NAME: what, expected ..." */
+/* "NAME: what, expected ...", after the level's number if it is not 0. */
 enum status image_fault(const struct image_source *s, enum status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -65,6 +78,9 @@ bool tga_recognise(const unsigned char *data, size_t size); /* by its plausibili
 /* Untouched *out on failure. `srgb` of the result says what the bytes are; F32 results are linear.
  */
 enum status exr_read(const struct image_source *s, struct image *out);
+/* The size of level s->level, at least 1; 0 x 0: the file has no such level. */
+enum status exr_find_level(const struct image_source *s, uint32_t *width, uint32_t *height);
+enum status tiff_find_level(const struct image_source *s, uint32_t *width, uint32_t *height);
 /* Fills an image that is allocated, of F16 or F32, by OpenEXR's C++ library: its channel k is the
  * file's of that name, where there is one. */
 enum status exr_read_by_imf(const struct image_source *s, const char *const names[4],

@@ -191,11 +191,14 @@ void hash_scene(struct scene *s)
     for (size_t i = 0; i < s->texture_count; i++)
         add_texture(h, &s->textures[i]);
     for (const struct shader_image *i = s->shader_images.first; i; i = i->next) {
-        const struct asl_image_level *l = &i->image.levels[0];
         hash_add(h, i->name, strlen(i->name) + 1);
-        add_u64(h, l->width);
-        add_u64(h, l->height);
-        hash_add(h, l->texels, (size_t)l->width * l->height * i->image.channels * sizeof(float));
+        for (uint32_t k = 0; k < i->image.given_count; k++) {
+            const struct asl_image_level *l = &i->image.levels[k];
+            add_u64(h, l->width);
+            add_u64(h, l->height);
+            hash_add(h, l->texels,
+                     (size_t)l->width * l->height * i->image.channels * sizeof(float));
+        }
     }
     add_u64(h, s->material_count);
     for (size_t i = 0; i < s->material_count; i++)

@@ -85,20 +85,24 @@ static struct asl_image *add_name(struct gathering *g, const char *name)
 /* The image in a file; NULL when it is none, and why. */
 static const struct asl_image *try_file(struct gathering *g, const char *name, struct error *why)
 {
-    struct image image;
+    struct image_levels file;
+    struct asl_image_level levels[IMAGE_LEVELS_MAX];
     struct asl_image built;
     const char *path = path_beside(g->arena, g->beside, name);
     if (!path)
         no_memory(g, name);
-    if (!path || image_read_as(g->arena, path, COLOR_SHADER, &image, why) != STATUS_OK)
+    if (!path || image_read_levels(g->arena, path, COLOR_SHADER, &file, why) != STATUS_OK)
         return NULL;
-    const float *texels = image_linear(g->arena, &image);
-    if (!texels) {
-        no_memory(g, name);
-        return NULL;
+    for (uint32_t l = 0; l < file.count; l++) {
+        const struct image *im = &file.level[l];
+        levels[l] = (struct asl_image_level){im->width, im->height, image_linear(g->arena, im)};
+        if (!levels[l].texels) {
+            no_memory(g, name);
+            return NULL;
+        }
     }
-    g->status = asl_image_build(g->arena, image.width, image.height, image.channels, texels, &built,
-                                g->err);
+    g->status =
+        asl_image_of_levels(g->arena, file.level[0].channels, levels, file.count, &built, g->err);
     struct asl_image *added = g->status == STATUS_OK ? add_name(g, name) : NULL;
     if (added)
         *added = built;

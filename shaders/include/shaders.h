@@ -259,6 +259,8 @@ struct asl_image_level {
 };
 struct asl_image {
     uint32_t channels, level_count;
+    /* Of them as they were given; the others were made. */
+    uint32_t given_count;
     const struct asl_image_level *levels;
     /* Of a set of images (<UDIM>): number 1001 + i at [i], NULL where there is none; what stands
      * above is that of the first one. NULL: it is one image. */
@@ -268,6 +270,12 @@ enum { ASL_TILES_ACROSS = 10, ASL_TILES_DOWN = 10, ASL_TILES = 100 };
 /* Makes the levels of an image; texels, which stay the caller's, are level 0. */
 enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, uint32_t channels,
                             const float *texels, struct asl_image *out, struct error *err);
+
+/* The same of an image whose first `count` (1 at least) levels are given: each has half the sides of
+ * the one before, rounded down or up, 1 at least. Those after them are made. */
+enum status asl_image_of_levels(struct arena *a, uint32_t channels,
+                                const struct asl_image_level *given, uint32_t count,
+                                struct asl_image *out, struct error *err);
 
 /* What the renderer answers. Every function may be NULL. */
 /* A ray of trace(), or what occlusion() asks about: the normal d at P. Both as the shader gives

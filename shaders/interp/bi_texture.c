@@ -42,17 +42,19 @@ static void halve(const struct asl_image_level *from, uint32_t channels, uint32_
     }
 }
 
-enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, uint32_t channels,
-                            const float *texels, struct asl_image *out, struct error *err)
+enum status asl_image_of_levels(struct arena *a, uint32_t channels,
+                                const struct asl_image_level *given, uint32_t given_count,
+                                struct asl_image *out, struct error *err)
 {
-    uint32_t count = 1;
-    for (uint32_t w = width, h = height; w > 1 || h > 1; count++)
+    const struct asl_image_level *last = &given[given_count - 1];
+    uint32_t count = given_count;
+    for (uint32_t w = last->width, h = last->height; w > 1 || h > 1; count++)
         w = w > 1 ? w / 2 : 1, h = h > 1 ? h / 2 : 1;
     struct asl_image_level *levels = ARENA_ARRAY(a, struct asl_image_level, count);
     if (!levels)
         return error_msg(err, STATUS_MEMORY, "out of memory for an image");
-    levels[0] = (struct asl_image_level){width, height, texels};
-    for (uint32_t l = 1; l < count; l++) {
+    memcpy(levels, given, given_count * sizeof *levels);
+    for (uint32_t l = given_count; l < count; l++) {
         uint32_t w = levels[l - 1].width, h = levels[l - 1].height;
         w = w > 1 ? w / 2 : 1, h = h > 1 ? h / 2 : 1;
         float *to = ARENA_ARRAY(a, float, (size_t)w *h *channels);
@@ -61,8 +63,15 @@ enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, ui
         halve(&levels[l - 1], channels, w, h, to);
         levels[l] = (struct asl_image_level){w, h, to};
     }
-    *out = (struct asl_image){channels, count, levels, NULL};
+    *out = (struct asl_image){channels, count, given_count, levels, NULL};
     return STATUS_OK;
+}
+
+enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, uint32_t channels,
+                            const float *texels, struct asl_image *out, struct error *err)
+{
+    const struct asl_image_level image = {width, height, texels};
+    return asl_image_of_levels(a, channels, &image, 1, out, err);
 }
 
 /* ---- texels --------------------------------------------------------------------------------- */
