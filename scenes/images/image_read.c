@@ -235,13 +235,13 @@ static const char *unread_format(const unsigned char *data, size_t size)
         const char *name, *bytes;
         size_t at, count;
     } unread[] = {{"KTX 2", "\xABKTX 20\xBB", 0, 8},
-                   {"KTX", "\xABKTX 11\xBB", 0, 8},
-                   {"DDS", "DDS ", 0, 4},
-                   {"AVIF", "ftypavif", 4, 8},
-                   {"HEIF", "ftyphei", 4, 7},
-                   {"JPEG 2000", "jP  \r\n\x87\n", 4, 8},
-                   {"JPEG XL", "JXL \r\n\x87\n", 4, 8},
-                   {"PSD", "8BPS", 0, 4}};
+                  {"KTX", "\xABKTX 11\xBB", 0, 8},
+                  {"DDS", "DDS ", 0, 4},
+                  {"AVIF", "ftypavif", 4, 8},
+                  {"HEIF", "ftyphei", 4, 7},
+                  {"JPEG 2000", "jP  \r\n\x87\n", 4, 8},
+                  {"JPEG XL", "JXL \r\n\x87\n", 4, 8},
+                  {"PSD", "8BPS", 0, 4}};
     for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
         if (size >= unread[i].at + unread[i].count &&
             memcmp(data + unread[i].at, unread[i].bytes, unread[i].count) == 0)
