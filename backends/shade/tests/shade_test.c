@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <tiffio.h>
 
 #include <cmocka.h>
 
@@ -440,6 +443,108 @@ static void the_world(void **state)
     arena_free(&a);
 }
 
+/* A pyramid of floats, a directory a level: channel c of level l is level_color(l, c) throughout,
+ * which no filter makes of another level's. */
+static float level_color(uint32_t level, uint32_t c)
+{
+    return (float)(1 + level * level) + (float)c / 4;
+}
+
+static void write_pyramid(const char *path, const uint32_t (*sizes)[2], uint32_t count)
+{
+    enum { TILE = 16 };
+    float tile[TILE * TILE * 3];
+    TIFF *t = TIFFOpen(path, "w");
+    assert_non_null(t);
+    for (uint32_t l = 0; l < count; l++) {
+        for (uint32_t i = 0; i < TILE * TILE * 3; i++)
+            tile[i] = level_color(l, i % 3);
+        TIFFSetField(t, TIFFTAG_IMAGEWIDTH, sizes[l][0]);
+        TIFFSetField(t, TIFFTAG_IMAGELENGTH, sizes[l][1]);
+        TIFFSetField(t, TIFFTAG_TILEWIDTH, TILE);
+        TIFFSetField(t, TIFFTAG_TILELENGTH, TILE);
+        TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, 3);
+        TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, 32);
+        TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP);
+        TIFFSetField(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_RGB);
+        TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+        assert_int_equal(TIFFWriteEncodedTile(t, 0, tile, sizeof tile), sizeof tile);
+        assert_int_equal(TIFFWriteDirectory(t), 1);
+    }
+    TIFFClose(t);
+}
+
+/* Every engine, the interpreter too, finds the levels that a file holds: their colours as they
+ * stand, and between two levels the blend. All numbers here are exact in binary32. The footprint is
+ * given as changes of s, of t, and as a blur. */
+static void levels_of_files(void **state)
+{
+    (void)state;
+    static const uint32_t down[][2] = {{8, 8}, {4, 4}, {2, 2}, {1, 1}},
+                          up[][2] = {{8, 3}, {4, 2}, {2, 1}, {1, 1}};
+    static const struct {
+        const uint32_t (*sizes)[2];
+        uint32_t count, given; /* of its levels; those after `given` are made of the last */
+        bool tall;             /* its height is a power of two as well */
+    } files[] = {{down, 4, 4, true},
+                 {down, 4, 2, true},
+                 {down, 4, 1, true},
+                 {up, 4, 4, false},
+                 {up, 4, 3, false}};
+    /* in texels, and what they show: 1 - share of a level, and share of the next one */
+    static const struct {
+        float rho;
+        uint32_t level;
+        float share;
+    } steps[9] = {{0.5f, 0, 0}, {1, 0, 0},     {1.25f, 0, 0.25f}, {2, 1, 0}, {3, 1, 0.5f},
+                  {4, 2, 0},    {7, 2, 0.75f}, {8, 3, 0},         {99, 3, 0}};
+    const struct shade_points points = {.grid = {.width = 9, .height = 5}}; /* u = x/8, v = y/4 */
+    char path[64], source[1024], list[8][16];
+    (void)snprintf(path, sizeof path, "/tmp/isophote-shade-%d.tx", (int)getpid());
+    size_t n = engines(list);
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        struct fixture group = {0};
+        struct shader_images images = {0};
+        struct error err = {0};
+        write_pyramid(path, files[k].sizes, files[k].given);
+        (void)snprintf(
+            source, sizeof source,
+            "shader s(output color r = 0) { float rho[9] = {0.5, 1, 1.25, 2, 3, 4, 7, 8, 99}; "
+            "float d = rho[(int)(u * 8)] / 8; string wrap = \"clamp\"; "
+            "if (v < 0.25) r = texture(\"%s\", u, v, d, 0, 0, 0, \"interp\", \"linear\", "
+            "\"wrap\", \"clamp\"); "
+            "else if (v < 0.5) r = texture(\"%s\", u, v, 0, 0, d, 0, \"interp\", \"linear\", "
+            "\"wrap\", \"clamp\"); "
+            "else if (v < 0.75) r = texture(\"%s\", u, v, 0, 0, %s, \"interp\", \"linear\", "
+            "\"wrap\", \"clamp\"); "
+            "else r = texture(\"%s\", u, v, 0, 0, 0, 0, \"sblur\", d, \"interp\", \"linear\", "
+            "\"wrap\", wrap); }",
+            path, path, path, files[k].tall ? "0, -d" : "-d, 0", path);
+        open_text(&group, "interp", source, NULL);
+        assert_int_equal(shader_images_load(&group.arena, "", group.group, &images, &err), 0);
+        assert_int_equal(unlink(path), 0);
+        for (size_t e = 0; e <= n; e++) {
+            const char *engine = e < n ? list[e] : "interp";
+            struct fixture f = {0};
+            run(&f, engine, source, &(struct shade_options){.images = &images}, &points);
+            assert_int_equal(f.result.message_count, 0);
+            for (size_t i = 0; i < f.result.count * 3; i++) {
+                size_t step = i / 3 % 9;
+                uint32_t last = files[k].given - 1, c = (uint32_t)(i % 3);
+                uint32_t level = steps[step].level, next = level < 3 ? level + 1 : level;
+                float a = level_color(level < last ? level : last, c),
+                      b = level_color(next < last ? next : last, c), share = steps[step].share,
+                      want = (1 - share) * a + share * b;
+                if (memcmp(&want, &f.result.outputs->words[i], sizeof want) != 0)
+                    fail_msg("%s, file %zu: point %zu: %08x, expected %g", engine, k, i / 3,
+                             f.result.outputs->words[i], (double)want);
+            }
+            close_all(&f);
+        }
+        close_all(&group);
+    }
+}
+
 /* A part of a grid has the numbers that it has in the whole: positions, data and messages. */
 static void part_of_a_grid(void **state)
 {
@@ -761,7 +866,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages),        cmocka_unit_test(strings),
         cmocka_unit_test(questions),       cmocka_unit_test(parameters),
         cmocka_unit_test(endless),         cmocka_unit_test(listed),
-        cmocka_unit_test(slopes_of_grids), cmocka_unit_test(bad_use),
+        cmocka_unit_test(slopes_of_grids), cmocka_unit_test(levels_of_files),
+        cmocka_unit_test(bad_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
