@@ -715,6 +715,35 @@ case_malformed_scene()
     nothing_in out
 }
 
+# Vertices that a shader moves: what cannot be is said with its place, and nothing is written.
+case_displacement()
+{
+    local head='{"isophote": 1, "camera": {"origin": [0,0,5], "target": [0,0,0]}, "materials": {"a": {"type": "diffuse"}}, "objects": ['
+    local moves='"source": "displacement d() { P += 0.1 * N; }"' bad=0 displacement words
+    while IFS='|' read -r displacement words; do
+        printf '%s\n{"type": "rectangle", "material": "a",\n "displacement": {%s}}]}\n' "$head" "$displacement" >s.json
+        run 2 render s.json --spp 1 -o out/a.exr
+        says "^isophote: s.json:3:[0-9]+: error: .*$words"
+        one_line
+        nothing_in out
+        bad=$((bad + 1))
+    done <<END
+"source": "displacement d() { P += 1e38 * 1e38 * N; }", "edge": 1|vertex 0 at \\(-1, -1, 0\\): .*expected finite numbers
+$moves, "edge": 0|found 0, expected
+$moves, "edge": NaN|
+$moves, "edge": 1e-7|at least .* triangles .*expected at most
+$moves|"edge" is missing
+"edge": 1|neither "shader" and "source"
+"shader": "absent.osl", "edge": 1|absent.osl
+"source": "surface s() { Ci = diffuse(N); }", "edge": 1|moves no vertex
+END
+    [ $bad = 8 ] || fail "$bad cases, expected 8"
+    printf '%s{"type": "rectangle", "material": "a", "displacement": {%s, "edge": 0.5}}]}' "$head" "$moves" >s.json
+    run 0 scenes describe s.json --json
+    run 0 export --mitsuba s.json -o out/mitsuba
+    grep -q '<shape type="ply"' out/mitsuba/scene.xml || fail "no mesh was exported"
+}
+
 # What cannot be drawn is left out, and said; a model that lies about its size is no crash.
 case_odd_models()
 {

@@ -216,6 +216,60 @@ static void put_model(struct scene_generator *g)
     put_material_of(g, false, false, false);
 }
 
+/* Of an object about `size` large. Small triangles are many. */
+static void put_displacement(struct scene_generator *g, double size, bool in_group)
+{
+    static const char *const sources[] = {
+        "displacement d(float a = 0.1) { P += a * N * (0.5 + noise(\"perlin\", 2 * P)); }",
+        "displacement d(float a = 0.1) { displace(a * u * (1 - v)); }",
+        "surface d(float a = 0.1) { P[1] += a * abs(P[0] - N[2]); Ci = diffuse(N); }", NULL};
+    const uint32_t form = scene_roll(g, 3);
+    json_key(&g->w, "displacement");
+    json_begin_object(&g->w);
+    if (form == 0) {
+        char file[4096];
+        (void)snprintf(file, sizeof file, "%s/../raise.asl", g->pictures);
+        json_key_string(&g->w, "shader", file);
+    } else if (form == 1) {
+        json_key_string(&g->w, "source", scene_word(g, sources));
+    } else {
+        json_key(&g->w, "layers");
+        json_begin_array(&g->w);
+        json_begin_object(&g->w);
+        json_key_string(&g->w, "name", "a");
+        json_key_string(&g->w, "source",
+                        "shader h(output float h = 0) { h = cellnoise(9 * u, v); }");
+        json_end_object(&g->w);
+        json_begin_object(&g->w);
+        json_key_string(&g->w, "name", "b");
+        json_key_string(&g->w, "source", sources[scene_roll(g, 2)]);
+        json_end_object(&g->w);
+        json_end_array(&g->w);
+        json_key(&g->w, "connections");
+        json_begin_array(&g->w);
+        json_begin_array(&g->w);
+        json_string(&g->w, "a.h");
+        json_string(&g->w, "b.a");
+        json_end_array(&g->w);
+        json_end_array(&g->w);
+    }
+    if (form != 2 && scene_chance(g, 70)) {
+        json_key(&g->w, "parameters");
+        json_begin_object(&g->w);
+        json_key_number(&g->w, form ? "a" : "strength", size * scene_uniform(g, -0.3, 0.3));
+        json_end_object(&g->w);
+    }
+    if (!in_group && scene_chance(g, 30)) {
+        json_key_number(&g->w, "edge", scene_decades(g, 4, 40));
+        json_key_string(&g->w, "unit", "pixels");
+    } else {
+        json_key_number(&g->w, "edge", size * scene_decades(g, 0.2, 4));
+        if (scene_chance(g, 50))
+            json_key_string(&g->w, "unit", "world");
+    }
+    json_end_object(&g->w);
+}
+
 /* light: may emit. Its place is near the middle; `scale` its size. */
 static void put_object(struct scene_generator *g, bool lamp, bool light, bool in_group)
 {
@@ -261,6 +315,8 @@ static void put_object(struct scene_generator *g, bool lamp, bool light, bool in
         if (scene_chance(g, 50))
             json_key_string(&g->w, "normals", scene_word(g, normals));
     }
+    if (!round && scene_chance(g, 15))
+        put_displacement(g, in_group ? scale : scale * g->size, in_group);
     put_transform(g, place, scale, round, in_group);
     json_end_object(&g->w);
 }

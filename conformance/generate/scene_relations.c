@@ -18,14 +18,6 @@ static bool is_type(const struct scene_node *n, const char *type)
     return strcmp(scene_tree_string(n, "type"), type) == 0;
 }
 
-static bool has_shaders(const struct scene_node *scene)
-{
-    for (const struct scene_node *m = list_of(scene, "materials"); m; m = m->next)
-        if (is_type(m, "shader"))
-            return true;
-    return false;
-}
-
 /* A key of a material, or of the base of one. */
 static bool materials_have(const struct scene_node *scene, const char *key)
 {
@@ -53,6 +45,21 @@ static bool has_faces(const struct scene_node *scene, const struct scene_node *o
 {
     (void)scene;
     return scene_tree_get(object, "face_materials") != NULL;
+}
+
+static bool is_displaced(const struct scene_node *scene, const struct scene_node *object)
+{
+    (void)scene;
+    return scene_tree_get(object, "displacement") != NULL;
+}
+
+/* On surfaces, or of displacements. */
+static bool has_shaders(const struct scene_node *scene)
+{
+    for (const struct scene_node *m = list_of(scene, "materials"); m; m = m->next)
+        if (is_type(m, "shader"))
+            return true;
+    return any_object(scene, is_displaced);
 }
 
 /* Does it emit, or may it? */
@@ -281,7 +288,8 @@ static bool enlarge(struct arena *a, struct scene_node *scene)
 static bool wrap(struct arena *a, struct scene_node *scene)
 {
     struct scene_node *objects = scene_tree_get(scene, "objects"), *groups, **at;
-    if (!objects || !objects->first || scene_tree_get(scene, "groups"))
+    if (!objects || !objects->first || scene_tree_get(scene, "groups") ||
+        any_object(scene, is_displaced)) /* perhaps to pixels, which groups have not */
         return false;
     groups = scene_tree_add(a, scene, "groups", JSON_OBJECT);
     at = &objects->first;

@@ -140,6 +140,11 @@ enum status check_media(struct loader *l);
 
 /* scene_shaders.c: what a material of type "shader" at v runs; m holds its base. */
 enum status load_shading(struct loader *l, const struct json *v, struct material *m);
+/* The finished group that v's keys name; the group and its only layer are called `name`. signature:
+ * what it is made of is appended, as text. */
+#define SHADER_GROUP_KEYS "shader", "source", "parameters", "layers", "connections"
+enum status load_shader_group(struct loader *l, const struct json *v, const char *name,
+                              const struct asl_group **out, struct text *signature);
 /* The area of the primitives of every shaded material; after keep_materials. */
 enum status measure_shadings(struct loader *l);
 
@@ -165,6 +170,10 @@ enum status load_objects(struct loader *l, const struct json *groups, const stru
 void totals_add(struct object_totals *t, const struct object_totals *more);
 /* What an object that is no instance stands for. */
 struct object_totals object_own_totals(const struct object *o);
+
+/* scene_displacement.c: the object's mesh, of its own, is cut into triangles, in the space of its
+ * parent, and a shader moves their vertices: v, its "displacement". */
+enum status load_displacement(struct loader *l, const struct json *v, struct object *o);
 
 /* scene_instances.c: which groups become prototypes; docs/reference/scenes.md has the rule. Fills
  * in `kept`, `placed` and `prototype`, and the scene's prototype_count. */

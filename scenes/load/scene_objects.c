@@ -237,11 +237,11 @@ static void add_model_totals(const struct object *o, struct object_totals *t)
 
 static enum status load_mesh(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const file_keys[] = {"type",      "file",    "part",   "material",
-                                            "transform", "normals", "colors", NULL};
-    static const char *const inline_keys[] = {"type",      "vertices", "triangles",      "uv",
-                                              "normals",   "material", "face_materials", "colors",
-                                              "transform", NULL};
+    static const char *const file_keys[] = {
+        "type", "file", "part", "material", "transform", "normals", "colors", "displacement", NULL};
+    static const char *const inline_keys[] = {
+        "type",           "vertices", "triangles", "uv",           "normals", "material",
+        "face_materials", "colors",   "transform", "displacement", NULL};
     static const char *const modes[] = {"file", "face", "smooth", "angle", NULL};
     static const char *const of_colors[] = {"file", "none", NULL};
     const struct json *file = json_get(v, "file"), *normals = json_get(v, "normals");
@@ -272,7 +272,8 @@ static enum status load_mesh(struct loader *l, const struct json *v, struct obje
 
 static enum status load_box(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const keys[] = {"type", "min", "max", "material", "transform", NULL};
+    static const char *const keys[] = {"type",      "min",          "max", "material",
+                                       "transform", "displacement", NULL};
     double lo[3] = {-1, -1, -1}, hi[3] = {1, 1, 1};
     TRY(read_object(&l->d, v, keys));
     TRY(field_vector(&l->d, v, "min", 3, -coordinate_max, coordinate_max, lo));
@@ -299,7 +300,7 @@ static enum status load_box(struct loader *l, const struct json *v, struct objec
 
 static enum status load_rectangle(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const keys[] = {"type", "material", "transform", NULL};
+    static const char *const keys[] = {"type", "material", "transform", "displacement", NULL};
     TRY(read_object(&l->d, v, keys));
     o->model = add_model(l, v);
     if (!o->model || model_rectangle(&l->d.arena, &o->model->model) != STATUS_OK)
@@ -309,8 +310,9 @@ static enum status load_rectangle(struct loader *l, const struct json *v, struct
 
 static enum status load_terrain(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const keys[] = {"type",      "cells",   "octaves",  "seed",      "height",
-                                       "frequency", "normals", "material", "transform", NULL};
+    static const char *const keys[] = {"type",      "cells",        "octaves", "seed",
+                                       "height",    "frequency",    "normals", "material",
+                                       "transform", "displacement", NULL};
     static const char *const modes[] = {"smooth", "face", NULL};
     struct document *d = &l->d;
     struct terrain t = {.height = 0.25, .frequency = 4};
@@ -398,7 +400,7 @@ static enum status load_object(struct loader *l, const struct json *v, struct ob
     static enum status (*const load[])(struct loader *, const struct json *, struct object *) = {
         load_mesh, load_sphere, load_box, load_rectangle, load_disk, load_terrain, load_instance};
     struct document *d = &l->d;
-    const struct json *type_at, *material;
+    const struct json *type_at, *material, *displacement = json_get(v, "displacement");
     int type;
     if (cancel_requested)
         return error_msg(d->err, STATUS_CANCELLED, "stopped while loading objects");
@@ -417,6 +419,8 @@ static enum status load_object(struct loader *l, const struct json *v, struct ob
         for (int c = 0; c < 3; c++)
             o->to_parent.m[c][3] = at[c];
     }
+    if (displacement)
+        TRY(load_displacement(l, displacement, o));
     bool own = o->model && (o->model->model.material || o->model->face_material);
     if (type != OBJECT_INSTANCE && !material && !own)
         return json_error(

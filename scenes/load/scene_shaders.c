@@ -313,6 +313,29 @@ static enum status load_connections(struct loader *l, const struct json *v, stru
     return STATUS_OK;
 }
 
+enum status load_shader_group(struct loader *l, const struct json *v, const char *name,
+                              const struct asl_group **out, struct text *signature)
+{
+    struct document *d = &l->d;
+    const struct json *layers = json_get(v, "layers"), *connections = json_get(v, "connections");
+    struct asl_group *group;
+    if (layers && (json_get(v, "shader") || json_get(v, "source") || json_get(v, "parameters")))
+        return json_error(d->err, d->file, v, STATUS_TYPE,
+                          "\"layers\" takes the place of \"shader\", \"source\" and "
+                          "\"parameters\"");
+    if (!layers && connections)
+        return json_error(d->err, d->file, connections, STATUS_TYPE, "connections need \"layers\"");
+    TRY(asl_group_new(&l->scene->arena, name, &group, d->err));
+    if (layers) {
+        TRY(load_layers(l, layers, group, signature));
+        TRY(load_connections(l, connections, group, signature));
+    } else {
+        TRY(load_layer(l, v, name, group, signature));
+    }
+    *out = group;
+    return asl_group_finish(group, d->err);
+}
+
 /* ---- what is driven ------------------------------------------------------------------------- */
 
 /* The layer and output that "output" or "layer.output" names; "output" is the last layer's that has
@@ -433,40 +456,23 @@ static enum status check_group(struct loader *l, const struct json *v,
 
 enum status load_shading(struct loader *l, const struct json *v, struct material *m)
 {
-    static const char *const keys[] = {
-        "type",           "shader",     "source", "parameters", "layers",
-        "connections",    "base",       "drive",  "emission",   "emission_two_sided",
-        "emission_bound", SURFACE_KEYS, NULL};
+    static const char *const keys[] = {"type",           SHADER_GROUP_KEYS, "base",
+                                       "drive",          "emission",        "emission_two_sided",
+                                       "emission_bound", SURFACE_KEYS,      NULL};
     struct document *d = &l->d;
-    const struct json *layers = json_get(v, "layers"), *base = json_get(v, "base"),
-                      *drive = json_get(v, "drive");
+    const struct json *base = json_get(v, "base"), *drive = json_get(v, "drive");
     struct shading *shading = ARENA_NEW(&l->scene->arena, struct shading);
-    struct asl_group *group;
     struct text signature = {0};
     double bound = 0;
     if (!shading)
         return document_memory(d);
     TRY(read_object(d, v, keys));
-    if (layers && (json_get(v, "shader") || json_get(v, "source") || json_get(v, "parameters")))
-        return json_error(d->err, d->file, v, STATUS_TYPE,
-                          "\"layers\" takes the place of \"shader\", \"source\" and "
-                          "\"parameters\"");
-    if (!layers && json_get(v, "connections"))
-        return json_error(d->err, d->file, json_get(v, "connections"), STATUS_TYPE,
-                          "connections need \"layers\"");
     if (!base != !drive)
         return json_error(d->err, d->file, v, STATUS_TYPE,
                           "\"base\" and \"drive\" go together: a material, and which outputs set "
                           "its inputs");
     TRY(field_number(d, v, "emission_bound", 0, 1e12, &bound));
-    TRY(asl_group_new(&l->scene->arena, v->key, &group, d->err));
-    enum status s = layers ? load_layers(l, layers, group, &signature)
-                           : load_layer(l, v, v->key, group, &signature);
-    if (s == STATUS_OK && layers)
-        s = load_connections(l, json_get(v, "connections"), group, &signature);
-    if (s == STATUS_OK)
-        s = asl_group_finish(group, d->err);
-    shading->group = group;
+    enum status s = load_shader_group(l, v, v->key, &shading->group, &signature);
     shading->has_base = base != NULL;
     shading->emission_bound = (float)bound;
     if (s == STATUS_OK && drive)
@@ -474,7 +480,8 @@ enum status load_shading(struct loader *l, const struct json *v, struct material
     if (s == STATUS_OK)
         s = check_group(l, v, shading);
     if (s == STATUS_OK)
-        s = shader_images_load(&l->scene->arena, d->file, group, &l->scene->shader_images, d->err);
+        s = shader_images_load(&l->scene->arena, d->file, shading->group, &l->scene->shader_images,
+                               d->err);
     if (s == STATUS_OK && signature.failed)
         s = document_memory(d);
     if (s == STATUS_OK)

@@ -41,6 +41,8 @@ static void walk_expression(struct walk *w, const struct asl_expr *e)
         w->survey->string(w->survey->ctx, e->u.s);
     if (e->kind == E_SYMBOL && e->symbol->kind == SYM_GLOBAL && e->symbol->global == GV_Ci)
         w->survey->uses_Ci = true;
+    if (e->kind == E_CALL && e->builtin && e->builtin->id == BI_DISPLACE)
+        w->survey->moves_P = true;
     if (e->kind == E_CALL && e->builtin && w->survey->call)
         w->survey->call(w->survey->ctx, e->builtin->name, asl_pos(e->at));
     if (e->kind == E_CALL && e->function && first_visit(w, e->function))
@@ -76,14 +78,24 @@ static void walk_values(struct walk *w, const struct asl_layer *l)
     }
 }
 
+static bool writes_P(const struct asl_program *p)
+{
+    for (size_t i = 0; i < p->symbol_count; i++)
+        if (p->symbols[i]->kind == SYM_GLOBAL && p->symbols[i]->global == GV_P &&
+            p->symbols[i]->written)
+            return true;
+    return false;
+}
+
 enum status asl_group_survey(const struct asl_group *g, struct asl_survey *survey,
                              struct error *err)
 {
     struct walk w = {.survey = survey};
-    survey->uses_Ci = false;
+    survey->uses_Ci = survey->moves_P = false;
     for (size_t i = 0; i < g->layer_count; i++) {
         const struct asl_layer *l = g->layers[i];
         walk_values(&w, l);
+        survey->moves_P |= writes_P(l->program);
         if (!first_visit(&w, l->shader->fn))
             continue;
         for (const struct asl_formal *f = l->shader->fn->formals; f; f = f->next)

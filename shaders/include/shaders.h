@@ -218,6 +218,7 @@ struct asl_survey {
     /* A call of a builtin function. */
     void (*call)(void *ctx, const char *builtin, struct src_pos at);
     bool uses_Ci; /* set: Ci is read or written */
+    bool moves_P; /* set: the text of a layer writes P, or calls displace() */
 };
 enum status asl_group_survey(const struct asl_group *g, struct asl_survey *survey,
                              struct error *err);

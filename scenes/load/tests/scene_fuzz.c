@@ -8,6 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct scene *s = NULL;
+    memory_allow((uint64_t)1 << 30); /* what may be asked for must not end the fuzzer */
     struct error err = {0};
     char text[2048];
     if (scene_load_memory("/nonexistent/fuzz.json", (const char *)data, size, &s, &err) ==
