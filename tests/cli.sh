@@ -719,7 +719,7 @@ case_malformed_scene()
 case_displacement()
 {
     local head='{"isophote": 1, "camera": {"origin": [0,0,5], "target": [0,0,0]}, "materials": {"a": {"type": "diffuse"}}, "objects": ['
-    local moves='"source": "displacement d() { P += 0.1 * N; }"' bad=0 displacement words
+    local moves='"source": "displacement d() { P += 0.1 * N; }"' bad=0 displacement words device mean
     while IFS='|' read -r displacement words; do
         printf '%s\n{"type": "rectangle", "material": "a",\n "displacement": {%s}}]}\n' "$head" "$displacement" >s.json
         run 2 render s.json --spp 1 -o out/a.exr
@@ -738,6 +738,21 @@ $moves|"edge" is missing
 "source": "surface s() { Ci = diffuse(N); }", "edge": 1|moves no vertex
 END
     [ $bad = 8 ] || fail "$bad cases, expected 8"
+    # A floor that is tilted by 30 degrees under light from straight above: 0.5/pi * 3 cos(30). A picture of what is
+    # not moved is that of the rectangle.
+    local sun='"lights": [{"type": "directional", "direction": [0,0,-1], "irradiance": 3}]'
+    head=${head/'"target": [0,0,0]'/'"target": [0,0,0], "type": "orthographic", "height": 1'}
+    for displacement in "P[2] += P[0] * 0.57735027|0.41350" "P[2] += 0|0.47746"; do
+        printf '%s{"type": "rectangle", "material": "a", "displacement": {"source": "displacement d() { %s; }", "edge": 0.1}}], %s}' \
+            "$head" "${displacement%|*}" "$sun" >s.json
+        for device in native opencl:0; do
+            "$program" devices | grep -q "^$device " || continue
+            run_on $device render s.json --device $device --spp 4 --width 16 --height 16 --max-depth 2
+            mean=$(sed -n 's/^mean radiance \([0-9.]*\).*/\1/p' stdout)
+            awk -v a="$mean" -v b="${displacement#*|}" 'BEGIN { exit !(a > b - 2e-5 && a < b + 2e-5) }' ||
+                fail "the mean on $device is $mean, expected ${displacement#*|}"
+        done
+    done
     printf '%s{"type": "rectangle", "material": "a", "displacement": {%s, "edge": 0.5}}]}' "$head" "$moves" >s.json
     run 0 scenes describe s.json --json
     run 0 export --mitsuba s.json -o out/mitsuba
