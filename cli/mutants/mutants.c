@@ -2,18 +2,16 @@
 #include "cli.h"
 #include "mutants_run.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The list is run in rounds, a case on all mutants before the next. Most edits change a strict
- * picture whose answer is known, and these cases are the quickest; statistics are the slowest. */
-enum { ROUNDS = 5 };
-static const char *const round_names[ROUNDS] = {
-    "^image[.](passes|strict[.](glass|medium|many-lights|textured|veach-mis|thin-lens|instances))",
-    "^(image[.]dense|kernel[.](rng|math|bsdf-step|texels))", "^(image[.]strict|shader[.])",
-    "^(invariance|kernel|image[.](camera|closed))", ""};
+/* Cases are asked in rounds, of twice the seconds each: of a mutant, those that the text without an
+ * edit goes through in as many. */
+static const double first_round_s = 1;
+static const double worker_s = 0.05; /* what a process costs that runs a case */
 /* Only these run the library of shaders; and the machine code of mode strict alone. */
 static const char with_shaders[] = "^(shader|invariance|image[.](dense[.]|[a-z]+[.]shaded-))";
 static const char with_grids[] =
@@ -35,7 +33,7 @@ static int listed_compare(const void *a, const void *b)
 static enum status list_cases(struct mutants_run *r, struct error *err)
 {
     const struct conform_case *cases = NULL;
-    regex_t rounds[ROUNDS], shaders, strict, grids;
+    regex_t shaders, strict, grids;
     TRY(conform_select(&r->arena, &r->o, &cases, &r->case_count, err));
     r->cases = ARENA_ARRAY(&r->arena, struct listed, r->case_count);
     if (!r->cases)
@@ -43,8 +41,6 @@ static enum status list_cases(struct mutants_run *r, struct error *err)
     bool made = regcomp(&shaders, with_shaders, REG_EXTENDED | REG_NOSUB) == 0 &&
                 regcomp(&grids, with_grids, REG_EXTENDED | REG_NOSUB) == 0 &&
                 regcomp(&strict, in_mode_strict, REG_EXTENDED | REG_NOSUB) == 0;
-    for (int i = 0; i < ROUNDS; i++)
-        made = regcomp(&rounds[i], round_names[i], REG_EXTENDED | REG_NOSUB) == 0 && made;
     for (size_t i = 0; made && i < r->case_count; i++) {
         struct listed *l = &r->cases[i];
         *l = (struct listed){.name = cases[i].name,
@@ -52,16 +48,12 @@ static enum status list_cases(struct mutants_run *r, struct error *err)
                              .strict = matches(&strict, cases[i].name),
                              .grids = matches(&grids, cases[i].name),
                              .shader_level = strcmp(cases[i].level, "shader") == 0};
-        while (!matches(&rounds[l->round], l->name))
-            l->round++;
     }
     qsort(r->cases, r->case_count, sizeof *r->cases, listed_compare);
     regfree(&shaders);
     regfree(&strict);
     regfree(&grids);
-    for (int i = 0; i < ROUNDS; i++)
-        regfree(&rounds[i]);
-    return made ? STATUS_OK : error_msg(err, STATUS_INTERNAL, "the rounds have no names");
+    return made ? STATUS_OK : error_msg(err, STATUS_INTERNAL, "the groups of cases have no names");
 }
 
 static struct listed *listed_find(const struct mutants_run *r, const char *name)
@@ -111,7 +103,8 @@ static enum status draw(struct mutants_run *r, struct error *err)
     r->by_number = ARENA_ARRAY(&r->arena, struct subject *, r->all);
     r->ids = ARENA_ARRAY(&r->arena, const char *, r->count + 1);
     r->plain.done = ARENA_ARRAY(&r->arena, bool, (r->count + 1) * (r->case_count + 1));
-    if (!r->subjects || !r->by_number || !r->ids || !r->plain.done)
+    float *due = ARENA_ARRAY(&r->arena, float, r->count * r->case_count + 1);
+    if (!r->subjects || !r->by_number || !r->ids || !r->plain.done || !due)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu mutants", r->count);
     for (size_t i = 0; i < r->count; i++) {
         const uint32_t counter[4] = {(uint32_t)i, 0, 0, 0},
@@ -126,6 +119,7 @@ static enum status draw(struct mutants_run *r, struct error *err)
         s->number = drawn;
         s->id = arena_printf(&r->arena, "mutant:%zu", drawn);
         s->done = r->plain.done + (i + 1) * r->case_count;
+        s->due_s = due + i * r->case_count;
         r->by_number[drawn] = s;
         if (!s->id)
             return error_msg(err, STATUS_MEMORY, "out of memory for %zu mutants", r->count);
@@ -179,7 +173,7 @@ static enum status head_make(struct mutants_run *r, struct error *err)
         return error_msg(err, STATUS_MEMORY, "out of memory for the journal");
     r->head = arena_printf(
         a,
-        "{\"journal\":\"mutants\",\"version\":2,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
+        "{\"journal\":\"mutants\",\"version\":3,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
         "\"until_caught\":%s,"
         "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
         (unsigned)r->m->count, files, (unsigned long long)r->m->seed,
@@ -289,8 +283,6 @@ static bool is_reached(const char *digits, size_t body)
 /* Is what is edited in the program that the case runs, in a mode where it is other code? */
 static bool may_hold(const struct subject *s, const struct listed *l)
 {
-    if (s->class == CLASS_PLAIN)
-        return true;
     if ((!s->edit.of_kernel && !l->with_shaders) || (!s->edit.of_library && l->shader_level))
         return false;
     if (s->looked && kernel_is_same(s) && !l->grids)
@@ -301,9 +293,82 @@ static bool may_hold(const struct subject *s, const struct listed *l)
 /* Does the case run the function? */
 static bool may_run(const struct subject *s, const struct listed *l)
 {
-    return s->class == CLASS_PLAIN || !l->reached || s->edit.helper ||
-           (l->grids && s->edit.of_library) || is_reached(l->reached, s->edit.body) ||
-           is_reached(l->reached, s->edit.twin_body);
+    return !l->skipped &&
+           (!l->reached || s->edit.helper || (l->grids && s->edit.of_library) ||
+            is_reached(l->reached, s->edit.body) || is_reached(l->reached, s->edit.twin_body));
+}
+
+/* A case that a mutant can be asked, and what its answer is thought to cost. */
+struct choice {
+    const struct listed *l;
+    double cost;
+};
+
+static int choice_compare(const void *a, const void *b)
+{
+    const struct choice *x = a, *y = b;
+    if (x->cost != y->cost)
+        return x->cost < y->cost ? -1 : 1;
+    return strcmp(x->l->name, y->l->name);
+}
+
+/* Up to the second dot: image.strict. */
+static size_t group_length(const char *name)
+{
+    const char *dot = strchr(name, '.');
+    return dot ? (size_t)(dot - name) + 1 + strcspn(dot + 1, ".") : strlen(name);
+}
+
+/* Which of the cases before it in the list is of its group too? Itself, if none. */
+static size_t group_of(const struct mutants_run *r, const struct listed *l)
+{
+    const size_t n = group_length(l->name);
+    size_t i = (size_t)(l - r->cases);
+    while (i > 0 && group_length(r->cases[i - 1].name) == n &&
+           strncmp(r->cases[i - 1].name, l->name, n) == 0)
+        i--;
+    return i;
+}
+
+/* When a mutant is asked what: of the cases that can notice, the quickest first. Each of a group
+ * makes the next of it worth less: they look at the same things. */
+static enum status order_cases(struct mutants_run *r, struct error *err)
+{
+    struct arena a = {0};
+    const size_t n = r->case_count;
+    struct choice *quick = ARENA_ARRAY(&a, struct choice, n + 1),
+                  *own = ARENA_ARRAY(&a, struct choice, n + 1);
+    size_t *met = ARENA_ARRAY(&a, size_t, n + 1), *groups = ARENA_ARRAY(&a, size_t, n + 1);
+    enum status st = quick && own && met && groups
+                         ? STATUS_OK
+                         : error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", n);
+    for (size_t c = 0; st == STATUS_OK && c < n; c++) {
+        quick[c] = (struct choice){&r->cases[c], r->cases[c].seconds + worker_s};
+        groups[c] = group_of(r, &r->cases[c]);
+    }
+    if (st == STATUS_OK)
+        qsort(quick, n, sizeof *quick, choice_compare);
+    for (size_t i = 0; st == STATUS_OK && i < r->count; i++) {
+        struct subject *s = &r->subjects[i];
+        size_t count = 0;
+        double due_s = 0;
+        memset(met, 0, n * sizeof *met);
+        for (size_t c = 0; c < n; c++) {
+            const struct listed *l = quick[c].l;
+            s->due_s[l - r->cases] = INFINITY;
+            if (may_hold(s, l) && may_run(s, l))
+                own[count++] =
+                    (struct choice){l, quick[c].cost * (double)++met[groups[l - r->cases]]};
+        }
+        qsort(own, count, sizeof *own, choice_compare);
+        for (size_t c = 0; c < count; c++) {
+            s->due_s[own[c].l - r->cases] = (float)due_s;
+            due_s += own[c].l->seconds + worker_s;
+        }
+        r->longest_s = due_s > r->longest_s ? due_s : r->longest_s;
+    }
+    arena_free(&a);
+    return st;
 }
 
 static bool notice_find(const struct notice *list, const char *name)
@@ -320,10 +385,10 @@ static bool wanted(void *ctx, const char *device, const struct conform_case *c)
     const struct subject *s = subject_of(r, device);
     const struct listed *l = listed_find(r, c->name);
     if (r->lost.code || !s || !l || s->done[l - r->cases] ||
-        (s->class != CLASS_PLAIN && l->round != r->round))
+        (s->class != CLASS_PLAIN && s->due_s[l - r->cases] > r->until_s))
         return false;
     bool left = r->m->until_caught && s->class != CLASS_ALIVE && s->class != CLASS_PLAIN;
-    return !left && !notice_find(r->unusable, c->name) && may_hold(s, l) && may_run(s, l);
+    return !left && !notice_find(r->unusable, c->name);
 }
 
 static enum mutant_class class_of(const struct conform_result *c)
@@ -399,10 +464,12 @@ static const char *detail_of(struct arena *a, const struct conform_result *resul
 }
 
 /* What a case said of a mutant, now or in the journal; class ALIVE: it noticed nothing. */
-static void case_said(struct mutants_run *r, struct subject *s, const struct listed *l,
+static void case_said(struct mutants_run *r, struct subject *s, struct listed *l,
                       enum mutant_class class, double seconds, const char *stage,
                       const char *reason)
 {
+    if (s->class == CLASS_PLAIN)
+        l->seconds = seconds;
     s->spent_s += seconds;
     s->asked += !s->done[l - r->cases];
     s->done[l - r->cases] = true;
@@ -454,14 +521,16 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
         json_key_string(&w, "stage", stage);
         json_key_string(&w, "reason", result->reason);
     }
+    if (s == &r->plain && (l->skipped = result->verdict == VERDICT_SKIP))
+        json_key_bool(&w, "skipped", true);
     keep(r, &w);
     case_said(r, s, l, class, seconds, stage, result->reason);
     snprintf(what, sizeof what, "%s on %s", c->name, device);
     progress_show(what, total ? (double)done / (double)total : 1, -1);
 }
 
-/* The text as it is goes first, through all cases: one that notices it would notice anything, and
- * what one does not run it cannot notice. */
+/* The text as it is goes first, through all cases: one that notices it would notice anything, what
+ * one does not run it cannot notice, and one that is skipped notices nothing. */
 static enum status plain_run(struct mutants_run *r, struct error *err)
 {
     struct conform_summary sum;
@@ -471,7 +540,7 @@ static enum status plain_run(struct mutants_run *r, struct error *err)
     return conform_run(&r->o, &sum, err);
 }
 
-static enum status round_run(struct mutants_run *r, unsigned round, struct error *err)
+static enum status round_run(struct mutants_run *r, double until_s, struct error *err)
 {
     struct conform_summary sum;
     size_t n = 0;
@@ -479,7 +548,7 @@ static enum status round_run(struct mutants_run *r, unsigned round, struct error
         if (r->subjects[i].class < CLASS_EQUIVALENT &&
             (!r->m->until_caught || r->subjects[i].class == CLASS_ALIVE))
             r->ids[n++] = r->subjects[i].id;
-    r->round = round;
+    r->until_s = until_s;
     r->o.devices = r->ids;
     r->o.device_count = n;
     return n == 0 ? STATUS_OK : conform_run(&r->o, &sum, err);
@@ -531,8 +600,10 @@ static enum status recall(void *ctx, const struct json_line *line, struct error 
             return json_error(err, r->m->journal, fact, STATUS_TYPE,
                               "expected \"compiles\", \"built\", \"same\", \"grids\", or \"case\", "
                               "\"class\" and \"s\"");
-        if (s == &r->plain)
+        if (s == &r->plain) {
             l->reached = string_at(fact, "reached");
+            l->skipped = json_get(fact, "skipped") != NULL;
+        }
         case_said(r, s, l, (enum mutant_class) class, seconds->number, string_at(fact, "stage"),
                   string_at(fact, "reason"));
     }
@@ -556,8 +627,12 @@ static enum status rounds_run(struct mutants_run *r, struct error *err)
 {
     TRY(ask_all(r, err));
     TRY(plain_run(r, err));
-    for (unsigned round = 0; round < ROUNDS; round++)
-        TRY(round_run(r, round, err));
+    TRY(order_cases(r, err));
+    for (double until_s = first_round_s;; until_s *= 2) {
+        TRY(round_run(r, until_s, err));
+        if (until_s > r->longest_s)
+            break;
+    }
     for (size_t i = 0; i < r->count; i++)
         for (size_t c = 0; c < r->case_count; c++)
             r->subjects[i].out_of_reach |= may_hold(&r->subjects[i], &r->cases[c]);

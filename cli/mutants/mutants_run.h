@@ -45,16 +45,18 @@ struct subject {
     bool refused;
     double spent_s;
     bool *done;   /* by case of the run */
+    float *due_s; /* by case: seconds of those before it in the mutant's order; INFINITY: never */
     size_t asked; /* cases */
     bool
         out_of_reach; /* cases of the whole run have it, and what none of them runs none can notice */
     struct notice *first, *last;
 };
 
-/* A case of the list, sorted by name: which round it is in, and what it can notice. */
+/* A case of the list, sorted by name: what it can notice, and in which time. */
 struct listed {
     const char *name;
-    unsigned round;
+    double seconds; /* on the text without an edit */
+    bool skipped;   /* likewise */
     bool with_shaders, strict, shader_level, grids;
     const char *reached; /* functions that it runs without an edit, four a digit; NULL: not known */
 };
@@ -71,7 +73,8 @@ struct mutants_run {
     struct json_lines *journal; /* NULL: none */
     const char *head;           /* its first line, with all that decides what the others mean */
     struct error lost;          /* the journal cannot be written any more */
-    unsigned round;
+    double until_s;             /* of this round: cases that are due by then */
+    double longest_s;           /* of all that one mutant is asked */
     double begin;
     struct notice *unusable; /* cases that notice the text as it is, or could not judge it */
 };
