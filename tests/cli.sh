@@ -1125,6 +1125,15 @@ A: 0 7 8
 E2
     echo 'shader writer() { P = 1; printf("wrote\n"); }' >writer.osl
     run 0 aslc writer.osl
+    # aslc warns, or what silences it does; whoever reads what it wrote hears nothing of that.
+    printf '%s\n' 'shader doubted() {' 'int a = (1, 2);' '#pragma osl nowarn' 'int b = (3, 4);' 'printf("%d\n", a + b);' '}' >doubted.osl
+    run 0 shade doubted.osl
+    [ "$(grep -c warning: stderr)" = 1 ] || fail "a source's warnings"
+    run 0 aslc doubted.osl
+    [ "$(grep -c warning: stderr)" = 1 ] || fail "aslc's warnings"
+    run 0 shade doubted.aso
+    prints '^6$'
+    [ ! -s stderr ] || fail "a compiled file warns"
     local layers=(--param name A --layer A node --param name B --param in 5.0 --layer B node
         --param name C --layer C node --connect A out C in)
     for engine in interp ir native; do

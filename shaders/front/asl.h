@@ -50,6 +50,7 @@ struct asl_compile {
     struct asl_quiet *quiet; /* lines that #pragma osl nowarn covers */
     const struct asl_length *lengths;
     bool procedure; /* C, not ASL */
+    bool silent;    /* a compiled file: `aslc` warned of it, and its #pragmas are gone */
 };
 
 /* Zeroed memory of the compile; does not return when there is none. */

@@ -73,8 +73,10 @@ static enum status run(struct arena *a, const char *file, const char *text, size
     char *data = NULL;
     enum status s =
         text ? STATUS_OK : input_file_read(a, file, (size_t)256 << 20, &data, &size, err);
+    text = text ? text : data;
+    c.silent = s == STATUS_OK && asl_object_is(text, size);
     if (s == STATUS_OK)
-        s = run_stages(&c, file, text ? text : data, size, tokens, out);
+        s = run_stages(&c, file, text, size, tokens, out);
     return s != STATUS_OK || diags->errors == 0 ? s : first_error(diags, err);
 }
 

@@ -185,6 +185,8 @@ void asl_warn_off(struct asl_compile *c, struct asl_loc at)
 
 bool asl_warn(struct asl_compile *c, struct asl_loc at, const char *hint, const char *fmt, ...)
 {
+    if (c->silent)
+        return false;
     for (const struct asl_quiet *q = c->quiet; q; q = q->next)
         if (q->src == whole_source(at) && q->line == at.line)
             return false;
