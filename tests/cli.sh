@@ -753,6 +753,14 @@ END
                 fail "the mean on $device is $mean, expected ${displacement#*|}"
         done
     done
+    # However many threads move the vertices.
+    local hash threads
+    run 0 scenes describe displaced --json
+    hash=$(json hash)
+    for threads in 1 3; do
+        ISOPHOTE_THREADS=$threads run 0 scenes describe displaced --json
+        [ "$(json hash)" = "$hash" ] || fail "$threads threads make another scene"
+    done
     printf '%s{"type": "rectangle", "material": "a", "displacement": {%s, "edge": 0.5}}]}' "$head" "$moves" >s.json
     run 0 scenes describe s.json --json
     run 0 export --mitsuba s.json -o out/mitsuba

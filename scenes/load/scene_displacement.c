@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TRIANGLES_MAX = 1 << 26, CHUNK = 1024 };

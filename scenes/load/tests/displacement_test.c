@@ -202,6 +202,7 @@ static void test_sphere(void **state)
         "\"edge\": 0.05}}");
     double volume, all = area(s, &volume);
     expect_closed(s, 2);
+    assert_int_equal(s->vertex_count, s->triangle_count / 2 + 2); /* all are shared */
     /* The tetrahedron's faces are 1/sqrt(3) from the middle: edges are stretched at most by
      * sqrt(3) r. A flat triangle with edges of e in a sphere lacks at most e^2/(3 r^2) of its cap's
      * area, and stands e^2/(6 r) below it. */
@@ -321,6 +322,24 @@ static void test_zero(void **state)
     scene_free(s);
 }
 
+/* A picture of heights: 0 to 1, and not flat. */
+static void test_texture(void **state)
+{
+    (void)state;
+    float lowest = 1, highest = 0;
+    struct scene *s = scene_of(
+        RECTANGLE ", \"displacement\": {\"source\": \"displacement d(string file = "
+                  "\\\"\\\") { P[2] += texture(file, u, v); }\", \"parameters\": {\"file\": "
+                  "\"../library/textures/bumps.png\"}, \"edge\": 0.1}}");
+    for (size_t i = 0; i < s->vertex_count; i++) {
+        lowest = fminf(lowest, s->P[i][2]);
+        highest = fmaxf(highest, s->P[i][2]);
+    }
+    assert_true(lowest >= 0 && highest <= 1 && highest - lowest > 0.1F);
+    assert_null(s->shader_images.first); /* nothing of it goes to devices */
+    scene_free(s);
+}
+
 /* Instances show one displaced mesh. */
 static void test_instances(void **state)
 {
@@ -367,6 +386,9 @@ static void test_errors(void **state)
          STATUS_RANGE, "", "expected finite numbers"},
         {"\"source\": \"displacement d() { P += N; error(\\\"no\\\"); }\", \"edge\": 1",
          STATUS_TYPE, "", "the shader says"},
+        {"\"source\": \"displacement d() { P[2] += texture(\\\"absent.png\\\", u, v); }\", "
+         "\"edge\": 1",
+         STATUS_TYPE, "", "absent.png"},
         {"\"source\": \"displacement d() { while (u < 9) P += N; }\", \"edge\": 1", STATUS_TIMEOUT,
          "", "vertex 0 at (-1, -1, 0)"},
         {"\"source\": \"surface d() { Ci = diffuse(N); }\", \"edge\": 1", STATUS_TYPE, "",
@@ -410,10 +432,10 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plane),  cmocka_unit_test(test_place),
-        cmocka_unit_test(test_sphere), cmocka_unit_test(test_seams),
-        cmocka_unit_test(test_pixels), cmocka_unit_test(test_faces),
-        cmocka_unit_test(test_zero),   cmocka_unit_test(test_instances),
-        cmocka_unit_test(test_errors)};
+        cmocka_unit_test(test_plane),     cmocka_unit_test(test_place),
+        cmocka_unit_test(test_sphere),    cmocka_unit_test(test_seams),
+        cmocka_unit_test(test_pixels),    cmocka_unit_test(test_faces),
+        cmocka_unit_test(test_zero),      cmocka_unit_test(test_texture),
+        cmocka_unit_test(test_instances), cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
