@@ -151,6 +151,13 @@ void progress_callback(void *ctx, double share, double left_s)
     progress_show(ctx, share, left_s);
 }
 
+void warn_of_images(const struct shader_images *s)
+{
+    for (const struct shader_image *i = s->first; i; i = i->next)
+        if (i->warning)
+            (void)fprintf(stderr, "warning: %s\n", i->warning);
+}
+
 bool json_print(struct json_writer *w)
 {
     bool ok = !w->out.failed && w->out.data &&

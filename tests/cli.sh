@@ -1220,6 +1220,30 @@ E2
     done
 }
 
+# A texture whose second directory is no level of the first: the file and the level are named, once.
+case_shade_levels()
+{
+    python3 - >odd.tif <<'E2'
+import struct, sys
+SIDE, ENTRIES = 16, 11
+texels = struct.pack("<256f", *([0.5] * 256))
+def directory(at, data, following):
+    rows = [(256, SIDE), (257, SIDE), (258, 32), (259, 1), (262, 1), (277, 1), (322, SIDE), (323, SIDE),
+            (324, data), (325, len(texels)), (339, 3)]
+    return struct.pack("<H", len(rows)) + b"".join(
+        struct.pack("<HHII", tag, 4 if tag in (324, 325) else 3, 1, value) for tag, value in rows
+    ) + struct.pack("<I", following)
+size = 2 + 12 * ENTRIES + 4
+first, second, data = 8, 8 + size, 8 + 2 * size
+sys.stdout.buffer.write(b"II*\0" + struct.pack("<I", first) + directory(first, data, second) +
+                        directory(second, data, 0) + texels)
+E2
+    echo 'shader look(output color c = 0) { c = texture("odd.tif", u, v); }' >look.asl
+    run 0 shade -g 2 1 look
+    says "warning: odd.tif: level 1 has 16x16 pixels, expected half of 16x16: the file's levels end before it"
+    [ "$(grep -c odd.tif stderr)" = 1 ] || fail "said more than once"
+}
+
 # An XML file beside the shader, on every engine that has the interpreter; devices refuse with the place.
 case_shade_dictionary()
 {

@@ -831,6 +831,8 @@ static int run(void *settings, const struct arguments *args)
     if (s == STATUS_OK)
         s = scene_load(path, &scene, &err);
     if (s == STATUS_OK)
+        warn_of_images(&scene->shader_images);
+    if (s == STATUS_OK)
         s = scene_set_sampling(scene, cmd->light_choice, cmd->mis, &err);
     if (s == STATUS_OK) {
         const char *device = device_of(cmd);

@@ -763,6 +763,7 @@ static enum status open_shade(struct shade_command *s, struct shader_images *tex
         st = asl_group_finish(s->group, err);
     if (st == STATUS_OK) /* beside the current folder's files */
         st = shader_images_load(&s->arena, "shade", s->group, textures, err);
+    warn_of_images(textures);
     s->opt.images = textures;
     return st == STATUS_OK ? shade_open(s->engine, s->group, &s->opt, shade, err) : st;
 }

@@ -207,6 +207,7 @@ static enum status read_levels(const struct image_source *image, const struct fo
     struct image_source s = *image;
     struct image_levels l;
     enum status status = read_one(&s, f, &l.level[0]);
+    l.ended[0] = 0;
     for (l.count = 1; status == STATUS_OK && f->find_level && l.count < most; l.count++) {
         const struct image *above = &l.level[l.count - 1];
         struct image *here = &l.level[l.count];
@@ -215,8 +216,15 @@ static enum status read_levels(const struct image_source *image, const struct fo
             break;
         s.level = l.count;
         status = f->find_level(&s, &width, &height);
-        if (status == STATUS_OK && !(halves(above->width, width) && halves(above->height, height)))
+        if (status == STATUS_OK &&
+            !(halves(above->width, width) && halves(above->height, height))) {
+            if (width != 0)
+                (void)snprintf(l.ended, sizeof l.ended,
+                               "level %u has %ux%u pixels, expected half of %ux%u: the file's "
+                               "levels end before it",
+                               s.level, width, height, above->width, above->height);
             break;
+        }
         if (status == STATUS_OK)
             status = read_one(&s, f, here);
         if (status == STATUS_OK && here->channels != above->channels)
@@ -263,6 +271,15 @@ static enum status read_memory(const struct image_source *s, uint32_t most,
                        : size ? "its format is not known"
                               : "the file is empty",
                        unread ? unread : "");
+}
+
+enum status image_read_memory_levels(struct arena *a, const void *data, size_t size,
+                                     const char *name, enum color_space space,
+                                     struct image_levels *out, struct error *err)
+{
+    const struct image_source s = {
+        .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
+    return read_memory(&s, IMAGE_LEVELS_MAX, out);
 }
 
 enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,

@@ -24,15 +24,20 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
 /* An image and the smaller levels of its pyramid (MIP map) that the file holds behind it: tiled EXR
  * with mipmap levels; TIFF whose first directories are tiled, as OIIO's maketx writes them. Each has
  * half the sides of the one before, rounded down or up, 1 at least; the first that has not ends the
- * levels. */
+ * levels, and `ended` says so. */
 enum { IMAGE_LEVELS_MAX = 16 };
 struct image_levels {
     uint32_t count; /* 1 at least */
     struct image level[IMAGE_LEVELS_MAX];
+    char ended[256]; /* why a level of the file is not among them; empty: they all are */
 };
 /* Untouched *out on failure; fails as image_read does, of any level. */
 enum status image_read_levels(struct arena *a, const char *path, enum color_space space,
                               struct image_levels *out, struct error *err);
+/* The same of a file in memory; `name` is for messages. */
+enum status image_read_memory_levels(struct arena *a, const void *data, size_t size,
+                                     const char *name, enum color_space space,
+                                     struct image_levels *out, struct error *err);
 /* All values as linear float32, alpha as it is: those of *im itself if they are that already, else
  * in the arena. NULL: no memory. */
 const float *image_linear(struct arena *a, const struct image *im);

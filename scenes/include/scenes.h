@@ -205,6 +205,7 @@ extern const struct drive_info {
 struct shader_image {
     const char *name;
     struct asl_image image;
+    const char *warning; /* of its file; NULL: none */
     struct shader_image *next;
 };
 struct shader_image_fault; /* a name that turned out to be none, and why */

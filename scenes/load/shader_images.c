@@ -69,7 +69,7 @@ static void no_memory(struct gathering *g, const char *name)
 }
 
 /* A further one of that name, at the end of the list; NULL when memory is short. */
-static struct asl_image *add_name(struct gathering *g, const char *name)
+static struct shader_image *add_name(struct gathering *g, const char *name)
 {
     struct shader_image *i = ARENA_NEW(g->arena, struct shader_image), **tail = &g->out->first;
     if (!i || !(i->name = arena_strdup(g->arena, name))) {
@@ -79,7 +79,7 @@ static struct asl_image *add_name(struct gathering *g, const char *name)
     while (*tail)
         tail = &(*tail)->next;
     *tail = i;
-    return &i->image;
+    return i;
 }
 
 /* The image in a file; NULL when it is none, and why. */
@@ -103,10 +103,13 @@ static const struct asl_image *try_file(struct gathering *g, const char *name, s
     }
     g->status =
         asl_image_of_levels(g->arena, file.level[0].channels, levels, file.count, &built, g->err);
-    struct asl_image *added = g->status == STATUS_OK ? add_name(g, name) : NULL;
-    if (added)
-        *added = built;
-    return added;
+    struct shader_image *added = g->status == STATUS_OK ? add_name(g, name) : NULL;
+    if (!added)
+        return NULL;
+    added->image = built;
+    if (file.ended[0] && !(added->warning = arena_printf(g->arena, "%s: %s", path, file.ended)))
+        no_memory(g, name);
+    return &added->image;
 }
 
 /* One of a set; NULL when there is no such file, and, when the file is no image, why. */
@@ -140,10 +143,10 @@ static void try_set(struct gathering *g, const char *name, const char *mark, str
     }
     if (g->status != STATUS_OK || why->msg[0])
         return;
-    struct asl_image *set = first ? add_name(g, name) : NULL;
+    struct shader_image *set = first ? add_name(g, name) : NULL;
     if (set) {
-        *set = *first;
-        set->tiles = tiles;
+        set->image = *first;
+        set->image.tiles = tiles;
     }
     if (!first)
         (void)error_msg(why, STATUS_MISSING,

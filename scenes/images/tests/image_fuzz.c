@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an image: a picture of finite texels or an error. Seeds: scenes/library/textures and
- * scenes/tests/crashes/image-*. */
-#include "scenes.h"
+/* Any bytes as an image and its levels: finite texels or an error. Seeds: scenes/library/textures
+ * and scenes/tests/crashes/image-*. */
+#include "images/images.h"
 
 #include <math.h>
 
@@ -10,16 +10,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a = {.limit = (size_t)64 << 20};
-    struct image im = {0};
+    struct image_levels l = {0};
     struct error err = {0};
-    if (image_read_memory(&a, data, size, "fuzz", &im, &err) == STATUS_OK) {
-        size_t n = (size_t)im.width * im.height * im.channels;
-        double sum = 0;
-        for (size_t i = 0; i < n; i++)
-            sum += image_value(&im, i, false);
-        if (n == 0 || !isfinite(sum))
+    if (image_read_memory_levels(&a, data, size, "fuzz", COLOR_AUTO, &l, &err) == STATUS_OK) {
+        if (l.count == 0 || l.count > IMAGE_LEVELS_MAX)
             __builtin_trap();
-    } else if (err.code == STATUS_OK || err.code == STATUS_INTERNAL || !err.msg[0] || im.texels) {
+        for (uint32_t k = 0; k < l.count; k++) {
+            const struct image *im = &l.level[k];
+            size_t n = (size_t)im->width * im->height * im->channels;
+            double sum = 0;
+            for (size_t i = 0; i < n; i++)
+                sum += image_value(im, i, false);
+            if (n == 0 || !isfinite(sum))
+                __builtin_trap();
+        }
+    } else if (err.code == STATUS_OK || err.code == STATUS_INTERNAL || !err.msg[0] || l.count) {
         __builtin_trap();
     }
     arena_free(&a);
