@@ -15,7 +15,7 @@ struct conform_command {
     struct option_list devices, levels, scenes, mutants_of;
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips, *challenge;
     double budget_s, compile_budget_s, run_budget_s, inactive_s, canary_s;
-    uint32_t jobs, memory_mib, programs, random_scenes, reruns, mutants;
+    uint32_t jobs, worker_cases, memory_mib, programs, random_scenes, reruns, mutants;
     uint64_t seed;
     bool list, resume, json, self_test, until_caught, quiet, seed_given;
     struct case_settings cases;
@@ -412,6 +412,7 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->waivers = cmd->waivers;
     o->skips = cmd->skips;
     o->jobs = cmd->jobs ? cmd->jobs : default_jobs();
+    o->worker_cases = cmd->worker_cases;
     o->worker = program_path();
     if (cmd->challenge) {
         TRY(conform_challenge(&cmd->arena, cmd->challenge, &o->challenge, err));
@@ -769,6 +770,10 @@ static const struct option options[] = {
      .help = "the I-th of N parts; together they are the whole, on any machines"},
     {"--jobs", OPTION_UINT, AT(jobs), "N", .help = "worker processes at once",
      .otherwise = "a quarter of the processors, 1 to 8"},
+    {"--worker-cases", OPTION_UINT, AT(worker_cases), "N",
+     .help = "cases of a driver's device that a worker runs one after another, while none fails; "
+             "1: each in a process of its own",
+     .preset = "16"},
     {"--store", OPTION_STRING, AT(store), "FILE", .help = "result store to add this run to",
      .writes = FILE_STORE},
     {"--junit", OPTION_STRING, AT(junit), "FILE", .help = "also write JUnit XML",
@@ -829,7 +834,7 @@ const struct command command_conform = {
     .summary = "Judges devices: each case gives PASS, FAIL, SKIP (with the reason) or ERROR (could "
                "not be judged). A FAIL names the first divergent sample, vertex and field, and the "
                "replay command that shows it.\n"
-               "Each case runs in a process of its own, so that a crash or a hang costs one case.",
+               "Cases run in worker processes, so that a crash or a hang costs one case.",
     .examples = "isophote conform --device native --level kernel\n"
                 "isophote conform my/shaders --level shader --device opencl:0\n"
                 "isophote conform my/scene.json --device opencl:0 --filter '^image' --junit "
@@ -846,6 +851,7 @@ const struct command command_conform = {
 struct worker_command {
     uint32_t fd;
     const char *scene;
+    bool stays;
     struct case_settings settings;
 };
 
@@ -854,7 +860,7 @@ static int work(void *settings, const struct arguments *args)
     const struct worker_command *c = settings;
     struct error err = {0};
     enum status s = conform_worker(args->words[0], c->scene, args->words[1], &c->settings,
-                                   c->fd > INT_MAX ? -1 : (int)c->fd, &err);
+                                   c->fd > INT_MAX ? -1 : (int)c->fd, c->stays, &err);
     return s == STATUS_OK ? EXIT_PASS : report_error(&err, false);
 }
 
@@ -863,6 +869,8 @@ static const struct option worker_options[] = {
      .help = "pipe that takes the report", .preset = "1"},
     {"--scene", OPTION_STRING, offsetof(struct worker_command, scene), "PATH",
      .help = "the scene of a scene case"},
+    {"--stay", OPTION_FLAG, offsetof(struct worker_command, stays),
+     .help = "then run the cases that standard input names"},
     {"--from-scratch", OPTION_FLAG, offsetof(struct worker_command, settings.from_scratch),
      .help = "believe no known answer"},
     {"--model", OPTION_MODEL, offsetof(struct worker_command, settings.model), "M",

@@ -155,14 +155,16 @@ struct conform_options {
     /* parts of every case's identity: of the kind "program", NULL: the worker's bytes alone; and
      * of the kind "environment", NULL: as it is now */
     const struct identity *program, *environment;
-    const char *waivers; /* path or NULL; docs/reference/conformance.md */
-    const char *skips;   /* path or NULL; then a SKIP that it does not expect is a finding */
-    const char *worker;  /* program run as `PROGRAM worker --fd N CASE DEVICE [--scene PATH]` */
-    struct store *store; /* may be NULL */
-    int64_t run;         /* run id in the store */
-    unsigned jobs;       /* worker processes at once; 0: 1 */
-    bool by_case;        /* a case on all devices, then the next; else device after device */
-    double deadline;     /* by clock_s: what is not done by then is left out; 0: none */
+    const char *waivers;   /* path or NULL; docs/reference/conformance.md */
+    const char *skips;     /* path or NULL; then a SKIP that it does not expect is a finding */
+    const char *worker;    /* program run as `PROGRAM worker --fd N CASE DEVICE [--scene PATH]` */
+    struct store *store;   /* may be NULL */
+    int64_t run;           /* run id in the store */
+    unsigned jobs;         /* worker processes at once; 0: 1 */
+    unsigned worker_cases; /* of a device with a driver, in one worker after another at most, while
+                              none fails; 0: 1 */
+    bool by_case;          /* a case on all devices, then the next; else device after device */
+    double deadline;       /* by clock_s: what is not done by then is left out; 0: none */
     void (*each)(void *ctx, size_t done, size_t total, const char *device,
                  const struct conform_case *c, const struct conform_result *r);
     /* Asked before a case runs; NULL: all do. A case that is not wanted has no result. */
@@ -209,9 +211,12 @@ void budget_text(const struct budget *b, struct text *out);
 void budget_json(const struct budget *b, struct json_writer *w);
 
 /* What the worker process does: runs the case; to `fd` go JSON lines, one for each change of phase,
- * for each file of a scene or shader that it reads, and for the result. */
+ * for each file of a scene or shader that it reads, and for the result. stays: then it runs the
+ * cases that standard input names, a line {"case":NAME,"scene":PATH} each, to its end; each opens
+ * the device anew, but the driver stays as it is. */
 enum status conform_worker(const char *name, const char *scene, const char *device,
-                           const struct case_settings *settings, int fd, struct error *err);
+                           const struct case_settings *settings, int fd, bool stays,
+                           struct error *err);
 
 /* By reports.h's table: FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
 size_t conform_findings(const struct conform_summary *sum);

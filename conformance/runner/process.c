@@ -18,6 +18,9 @@
 
 static const char *const worker_phase_names[WORKER_PHASES] = {"run", "compile"};
 
+static const struct process NO_PROCESS = {
+    .pid = -1, .report = -1, .output = -1, .request = -1, .guard = -1};
+
 static bool set_nonblocking(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -25,7 +28,8 @@ static bool set_nonblocking(int fd)
 }
 
 /* Between fork and exec: only calls that are safe there. */
-static void become_worker(const char *const *argv, int report, int output, int guard, pid_t parent)
+static void become_worker(const char *const *argv, int report, int output, int request, int guard,
+                          pid_t parent)
 {
     setpgid(0, 0);
     guard_group_begin(guard);
@@ -46,8 +50,8 @@ static void become_worker(const char *const *argv, int report, int output, int g
         (void)n;
         close(adj);
     }
-    int null = open("/dev/null", O_RDONLY);
-    if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+    const int input = request >= 0 ? request : open("/dev/null", O_RDONLY);
+    if (input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
         _exit(127);
     fcntl(report, F_SETFD, 0);
     execv(argv[0], (char *const *)argv); /* execv does not change them */
@@ -66,17 +70,18 @@ static void wait_for_exec(int started)
         ;
 }
 
-enum status process_start(struct process *p, const char *const *argv, struct error *err)
+enum status process_start(struct process *p, const char *const *argv, bool stays, struct error *err)
 {
     enum { MAX_ARGS = 16 };
     const char *args[MAX_ARGS] = {0};
     char number[16];
-    int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
-    int *report = pipes[0], *output = pipes[1], *started = pipes[2];
-    *p = (struct process){.pid = -1, .report = -1, .output = -1, .guard = -1};
+    enum { PIPES = 4 };
+    int pipes[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+    int *report = pipes[0], *output = pipes[1], *started = pipes[2], *request = pipes[3];
+    *p = NO_PROCESS;
     if (pipe2(report, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
-        pipe2(started, O_CLOEXEC) != 0 || !set_nonblocking(report[0]) ||
-        !set_nonblocking(output[0]))
+        pipe2(started, O_CLOEXEC) != 0 || (stays && pipe2(request, O_CLOEXEC) != 0) ||
+        !set_nonblocking(report[0]) || !set_nonblocking(output[0]))
         goto failed;
     snprintf(number, sizeof number, "%d", report[1]);
     for (int i = 0; i < MAX_ARGS - 1 && argv[i]; i++)
@@ -87,14 +92,18 @@ enum status process_start(struct process *p, const char *const *argv, struct err
     if (p->pid < 0)
         goto failed;
     if (p->pid == 0)
-        become_worker(args, report[1], output[1], p->guard, parent);
+        become_worker(args, report[1], output[1], request[0], p->guard, parent);
     setpgid(p->pid, p->pid); /* both sides do it: whoever comes first */
-    for (int i = 0; i < 3; i++)
-        close(pipes[i][1]);
+    close(report[1]);
+    close(output[1]);
+    close(started[1]);
+    if (stays)
+        close(request[0]);
     wait_for_exec(started[0]);
     close(started[0]);
     p->report = report[0];
     p->output = output[0];
+    p->request = request[1];
     p->phase = WORKER_RUN;
     p->phase_start = p->active = p->looked = clock_s();
     return STATUS_OK;
@@ -102,7 +111,7 @@ failed:
     error_msg(err, STATUS_IO, "cannot start a worker process: %s", strerror(errno));
     guard_group_gone(p->guard);
     p->guard = -1;
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 2 * PIPES; i++)
         if (pipes[i / 2][i % 2] >= 0)
             close(pipes[i / 2][i % 2]);
     return STATUS_IO;
@@ -326,6 +335,46 @@ static void apply_limits(struct process *p, const struct process_limits *limits)
     }
 }
 
+/* Whether it has ended; it is not reaped, so its number and its group's cannot have been reused. */
+static bool ended(const struct process *p, siginfo_t *info)
+{
+    *info = (siginfo_t){0};
+    return waitid(P_PID, (id_t)p->pid, info, WEXITED | WNOHANG | WNOWAIT) == 0 && info->si_pid != 0;
+}
+
+bool process_waits(const struct process *p)
+{
+    siginfo_t info;
+    return p->request >= 0 && p->result && !p->killed[0] && !p->junk[0] && !ended(p, &info);
+}
+
+bool process_ask(struct process *p, const char *line, bool last)
+{
+    size_t left = strlen(line);
+    if (!process_waits(p) || p->scanned != p->lines.len)
+        return false;
+    for (const char *at = line; left;) {
+        ssize_t n = write(p->request, at, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        left -= (size_t)n;
+    }
+    if (last) {
+        close(p->request);
+        p->request = -1;
+    }
+    text_free(&p->lines);
+    text_free(&p->inputs);
+    p->scanned = p->result = p->tail_len = 0;
+    memset(p->spent, 0, sizeof p->spent);
+    p->phase = WORKER_RUN;
+    p->phase_start = p->active = p->looked = clock_s();
+    return true;
+}
+
 bool process_step(struct process *p, const struct process_limits *limits)
 {
     if (p->report >= 0)
@@ -336,11 +385,18 @@ bool process_step(struct process *p, const struct process_limits *limits)
         apply_limits(p, limits);
     if (!p->killed[0])
         watch_activity(p, limits->inactive_s);
-    siginfo_t info = {0};
-    if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
-        return false;
-    /* Ended, not yet reaped, so its group's number cannot have been reused: end what it left
-     * behind, which would hold the pipes open. */
+    siginfo_t info;
+    if (p->junk[0] && p->request >= 0) { /* it is not asked again, and ends */
+        close(p->request);
+        p->request = -1;
+    }
+    if (!ended(p, &info)) {
+        if (!process_waits(p))
+            return false;
+        change_phase(p, p->phase);
+        return true;
+    }
+    /* End what it left behind, which would hold the pipes open. */
     kill(-p->pid, SIGKILL);
     change_phase(p, p->phase);
     if (p->report >= 0)
@@ -390,9 +446,10 @@ static const char *signal_text(int sig)
 void process_result(struct process *p, struct arena *a, struct conform_result *out)
 {
     struct conform_result r = {.verdict = VERDICT_ERROR};
-    siginfo_t info = {0};
-    if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-        info.si_code = 0;
+    siginfo_t info;
+    const bool waits = process_waits(p);
+    if (!ended(p, &info) && waits)
+        info.si_code = CLD_EXITED; /* it has answered, as by its end */
     const char *phase = worker_phase_names[p->phase], *words = last_words(p, a);
     p->lost = p->killed[0] || info.si_code != CLD_EXITED || info.si_status != 0;
     bool signalled = info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
@@ -445,7 +502,9 @@ void process_close(struct process *p)
         close(p->report);
     if (p->output >= 0)
         close(p->output);
+    if (p->request >= 0)
+        close(p->request);
     text_free(&p->lines);
     text_free(&p->inputs);
-    *p = (struct process){.pid = -1, .report = -1, .output = -1, .guard = -1};
+    *p = NO_PROCESS;
 }

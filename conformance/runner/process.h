@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One worker process: started with a pipe for its report and one for what it prints, watched,
- * ended. */
+ * ended; or asked again, through its standard input. */
 #ifndef CONFORMANCE_PROCESS_H
 #define CONFORMANCE_PROCESS_H
 
@@ -19,6 +19,7 @@ enum process_phase { WORKER_RUN, WORKER_COMPILE, WORKER_PHASES };
 struct process {
     pid_t pid;
     int report, output; /* read ends; -1 at end of file */
+    int request;        /* write end of its standard input; -1: it ends after its first answer */
     int guard;          /* guard_group */
     struct text lines;  /* what came through the report pipe */
     size_t scanned;     /* bytes of lines looked at */
@@ -36,14 +37,20 @@ struct process {
 };
 
 /* argv ends with NULL; an argument "@fd" is replaced by the number of the report pipe. The worker
- * leads its own process group and dies with this process. */
-enum status process_start(struct process *p, const char *const *argv, struct error *err);
-/* Reads what is there, follows phases, applies limits. True when the worker has ended and all is
- * read. */
+ * leads its own process group and dies with this process. stays: it can be asked again. */
+enum status process_start(struct process *p, const char *const *argv, bool stays,
+                          struct error *err);
+/* Hands the next request, a line, to a worker that has answered well. False: it cannot take it, and
+ * is to be closed. `last`: it ends after this answer, and how it ends is looked at. */
+bool process_ask(struct process *p, const char *line, bool last);
+/* After process_result: has it answered well, and waits for another request? */
+bool process_waits(const struct process *p);
+/* Reads what is there, follows phases, applies limits. True when the worker has answered and stays,
+ * or has ended and all is read. */
 bool process_step(struct process *p, const struct process_limits *limits);
 /* Ends the worker and what it started. */
 void process_kill(struct process *p, const char *why);
-/* After the end: the result it reported, or an ERROR that says what happened. Strings in the arena.
+/* After that: the result it reported, or an ERROR that says what happened. Strings in the arena.
  */
 void process_result(struct process *p, struct arena *a, struct conform_result *out);
 /* Kills if need be, reaps, closes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conform_run: every selected case on every device, each in a worker process of its own. */
+/* conform_run: every selected case on every device, in worker processes. */
 #include "attempts.h"
 #include "canary.h"
 #include "conformance.h"
@@ -34,6 +34,8 @@ struct slot {
     struct task *task; /* NULL: a canary */
     size_t device;
     bool busy;
+    bool waits;   /* its worker can be given another case of the device */
+    unsigned ran; /* cases, by its worker */
 };
 
 struct run {
@@ -432,8 +434,10 @@ static enum status end_run(struct run *r, struct slot *slot, struct error *err)
     a->ended = clock_s();
     const bool lost = slot->process.lost;
     enum status s = identify_result(r, &a->arena, t, &slot->process.inputs, &a->result, err);
-    process_close(&slot->process);
     slot->busy = false;
+    slot->waits = !verdict_failed(a->result.verdict) && process_waits(&slot->process);
+    if (!slot->waits)
+        process_close(&slot->process);
     attempts_add(&t->attempts, a);
     t->resumed = false;
     if (lost)
@@ -557,16 +561,80 @@ static bool device_wanted(const struct run *r, size_t device)
     return false;
 }
 
-static enum status start_worker(struct run *r, struct slot *slot, struct task *t, size_t device,
-                                struct error *err)
+/* Where a case may follow another in one worker: what a driver needs to start (half a second of
+ * CUDA's, more beside others) is then spent once. Nothing is gained where no driver is. */
+static bool worker_stays(const struct run *r, const struct task *t, size_t device)
 {
+    const struct device_info *d = &r->infos[device];
+    return r->o->worker_cases > 1 && t && !t->attempts.count && !d->test_only &&
+           strcmp(d->api, "native") != 0;
+}
+
+static void close_slot(struct slot *slot)
+{
+    if (slot->busy || slot->waits)
+        process_close(&slot->process);
+    slot->busy = slot->waits = false;
+}
+
+/* A free slot; one whose worker waits for a case of the device, where there is one, else one
+ * without a worker before one whose worker would have to end. NULL: none is free. */
+static struct slot *free_slot(const struct run *r, size_t device, bool again)
+{
+    struct slot *best = NULL;
+    int best_worth = 0;
+    for (unsigned i = 0; i < r->jobs; i++) {
+        struct slot *slot = &r->slots[i];
+        const int worth = slot->busy                                       ? 0
+                          : slot->waits && again && slot->device == device ? 3
+                          : !slot->waits                                   ? 2
+                                                                           : 1;
+        if (worth > best_worth) {
+            best_worth = worth;
+            best = slot;
+        }
+    }
+    return best;
+}
+
+/* Hands the case to the worker that waits in the slot. False: it cannot take it. */
+static bool ask_again(const struct run *r, struct slot *slot, const struct task *t)
+{
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    json_key_string(&w, "case", t->test->name);
+    if (t->test->scene)
+        json_key_string(&w, "scene", t->test->scene);
+    json_end_object(&w);
+    text_puts(&w.out, "\n");
+    const bool asked = !w.out.failed &&
+                       process_ask(&slot->process, w.out.data, slot->ran + 1 >= r->o->worker_cases);
+    text_free(&w.out);
+    return asked;
+}
+
+static enum status start_worker(struct run *r, struct task *t, size_t device, struct error *err)
+{
+    const bool stays = worker_stays(r, t, device);
+    struct slot *slot = free_slot(r, device, stays);
+    if (slot->waits && slot->device == device && stays && ask_again(r, slot, t)) {
+        slot->task = t;
+        slot->busy = true;
+        slot->waits = false;
+        slot->ran++;
+        return STATUS_OK;
+    }
+    if (slot->waits && !process_waits(&slot->process)) /* it was lost since its last answer */
+        doubt_devices(r, slot->device);
+    close_slot(slot);
     const char *argv[] = {r->o->worker,
                           "worker",
                           "--fd",
                           "@fd",
                           t ? t->test->name : "canary",
                           r->o->devices[device],
-                          NULL, /* up to three options */
+                          NULL, /* up to four options */
+                          NULL,
                           NULL,
                           NULL,
                           NULL,
@@ -577,16 +645,19 @@ static enum status start_worker(struct run *r, struct slot *slot, struct task *t
         argv[n++] = "--scene";
         argv[n++] = t->test->scene;
     }
+    if (stays)
+        argv[n++] = "--stay";
     if (t && r->o->cases.from_scratch)
         argv[n++] = "--from-scratch";
     if (t && r->o->cases.model != MODEL_AUTO) {
         argv[n++] = "--model";
         argv[n] = exec_model_name(r->o->cases.model);
     }
-    TRY(process_start(&slot->process, argv, err));
+    TRY(process_start(&slot->process, argv, stays, err));
     slot->task = t;
     slot->device = device;
     slot->busy = true;
+    slot->ran = 1;
     return STATUS_OK;
 }
 
@@ -635,9 +706,9 @@ static enum status take_next(struct run *r, struct error *err)
     return STATUS_OK;
 }
 
-/* Starts something in a free slot: a canary that is due, what waits, or the next of the list.
+/* Starts something, where a slot is free: a canary that is due, what waits, or the next of the list.
  * *started false: nothing can be started now. */
-static enum status start_next(struct run *r, struct slot *slot, bool *started, struct error *err)
+static enum status start_next(struct run *r, bool *started, struct error *err)
 {
     *started = false;
     for (;;) {
@@ -648,7 +719,7 @@ static enum status start_next(struct run *r, struct slot *slot, bool *started, s
             if (!canary_due(c, r->o->canary_s, r->held[d].first != NULL,
                             !wanted && device_idle(r, d), wanted))
                 continue;
-            TRY(start_worker(r, slot, NULL, d, err));
+            TRY(start_worker(r, NULL, d, err));
             c->running = *started = true;
             c->started = clock_s();
             return STATUS_OK;
@@ -656,7 +727,7 @@ static enum status start_next(struct run *r, struct slot *slot, bool *started, s
         TRY(take_ready(r, &t, err));
         if (t) {
             *started = true;
-            return start_worker(r, slot, t, device_index(r, t), err);
+            return start_worker(r, t, device_index(r, t), err);
         }
         if (r->next == r->task_count || r->ready.first)
             return STATUS_OK;
@@ -721,8 +792,7 @@ static enum status leave_rest(struct run *r, struct error *err)
     r->next = r->task_count;
     for (unsigned i = 0; i < r->jobs; i++)
         if (r->slots[i].busy && r->slots[i].task) {
-            process_close(&r->slots[i].process);
-            r->slots[i].busy = false;
+            close_slot(&r->slots[i]);
             queue_add(&r->ready, r->slots[i].task);
         }
     while (s == STATUS_OK && r->ready.first) {
@@ -746,13 +816,8 @@ static enum status run_tasks(struct run *r, struct error *err)
                              r->task_count);
         if (r->o->deadline > 0 && !r->over && clock_s() >= r->o->deadline)
             TRY(leave_rest(r, err));
-        for (unsigned i = 0; i < r->jobs && s == STATUS_OK; i++) {
-            bool started = true;
-            if (!r->slots[i].busy)
-                s = start_next(r, &r->slots[i], &started, err);
-            if (!started)
-                break;
-        }
+        for (bool started = true; s == STATUS_OK && started && free_slot(r, 0, false);)
+            s = start_next(r, &started, err);
         if (s != STATUS_OK || r->done == r->task_count)
             break;
         struct arena a = {0};
@@ -781,8 +846,7 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
     if (s == STATUS_OK) {
         s = run_tasks(&r, err);
         for (unsigned i = 0; i < r.jobs; i++)
-            if (r.slots[i].busy)
-                process_close(&r.slots[i].process);
+            close_slot(&r.slots[i]);
     }
     for (size_t i = 0; r.tasks && i < r.task_count; i++)
         attempts_free(&r.tasks[i].attempts);

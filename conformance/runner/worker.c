@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -266,13 +267,11 @@ enum status conform_run_case(struct arena *a, const char *name, const char *scen
     return run_case(a, name, scene, device, &(struct case_settings){0}, -1, out, err);
 }
 
-enum status conform_worker(const char *name, const char *scene, const char *device,
-                           const struct case_settings *settings, int fd, struct error *err)
+static enum status answer(const char *name, const char *scene, const char *device,
+                          const struct case_settings *settings, int fd, struct error *err)
 {
     struct arena a = {0};
     struct conform_result r;
-    trees_keep(true); /* the next worker loads the same scenes */
-    inputs_watch(fd);
     enum status s = run_case(&a, name, scene, device, settings, fd, &r, err);
     if (s == STATUS_OK) {
         struct json_writer w = {0};
@@ -289,5 +288,45 @@ enum status conform_worker(const char *name, const char *scene, const char *devi
         text_free(&w.out);
     }
     arena_free(&a);
+    return s;
+}
+
+/* The requests of standard input, to its end. */
+static enum status answer_requests(const char *device, const struct case_settings *settings, int fd,
+                                   struct error *err)
+{
+    enum status s = STATUS_OK;
+    char *line = NULL;
+    size_t room = 0;
+    for (ssize_t n; s == STATUS_OK && (n = getline(&line, &room, stdin)) > 0;) {
+        struct arena a = {0};
+        const struct json *o, *name, *scene = NULL;
+        s = json_parse(&a, "a worker's request", line, (size_t)n, &o, err);
+        if (s == STATUS_OK && !((name = json_get(o, "case")) && name->type == JSON_STRING &&
+                                (!(scene = json_get(o, "scene")) || scene->type == JSON_STRING)))
+            s = error_msg(err, STATUS_TYPE, "a worker's request is not {\"case\":NAME}: %s", line);
+        if (s == STATUS_OK)
+            s = answer(name->string, scene ? scene->string : NULL, device, settings, fd, err);
+        arena_free(&a);
+    }
+    free(line);
+    return s;
+}
+
+enum status conform_worker(const char *name, const char *scene, const char *device,
+                           const struct case_settings *settings, int fd, bool stays,
+                           struct error *err)
+{
+    struct device *kept = NULL;
+    trees_keep(true); /* the next worker loads the same scenes */
+    inputs_watch(fd);
+    /* A driver keeps its state (a CUDA device's context) while somebody has the device open. One
+     * that cannot be opened is the cases' to tell. */
+    if (stays && device_open(device, &kept, NULL) != STATUS_OK)
+        kept = NULL;
+    enum status s = answer(name, scene, device, settings, fd, err);
+    if (s == STATUS_OK && stays)
+        s = answer_requests(device, settings, fd, err);
+    device_close(kept);
     return s;
 }

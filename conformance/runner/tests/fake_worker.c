@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker for runner_test: behaves as the device's name says, so that the runner can be seen to
- * survive it. Called as the real one: PROGRAM worker --fd N CASE DEVICE [--scene PATH]. Appends
- * "CASE DEVICE" to $FAKE_LOG. A device "script:CASES/CANARIES" plays what is written. */
+ * survive it. Called as the real one: PROGRAM worker --fd N CASE DEVICE [--scene PATH] [--stay].
+ * Appends "CASE DEVICE" to $FAKE_LOG, with --stay its number too: of a worker that stays, names
+ * say how it ends. A device "script:CASES/CANARIES" plays what is written. */
 #define _GNU_SOURCE /* sched_setaffinity */
 #include <sched.h>
 #include <signal.h>
@@ -70,6 +71,40 @@ static unsigned log_count(bool canaries)
     if (f)
         fclose(f);
     return n;
+}
+
+static void log_add(const char *name, const char *device);
+
+/* Behaves for each case that is asked, and in the end. */
+static int stay(const char *how, const char *name, const char *device, int fd)
+{
+    char line[4096], numbered[4096];
+    for (unsigned cases = 1;; cases++) {
+        snprintf(numbered, sizeof numbered, "%.1000s %ld", name, (long)getpid());
+        log_add(numbered, device);
+        if (strcmp(how, "third-crashes") == 0 && cases == 3)
+            raise(SIGSEGV);
+        if (strcmp(how, "third-hangs") == 0 && cases == 3)
+            pause();
+        const char *text = pass;
+        if (strcmp(how, "third-fails") == 0 && cases == 3)
+            text = "{\"result\":{\"verdict\":\"FAIL\",\"reason\":\"pixel\",\"compile_s\":0,"
+                   "\"run_s\":0.1}}\n";
+        if (strcmp(how, "says-more") == 0)
+            text = "{\"result\":{\"verdict\":\"PASS\",\"reason\":\"fine\",\"compile_s\":0,"
+                   "\"run_s\":0.1}}\nand another thing\n";
+        say(fd, text);
+        if (!fgets(line, sizeof line, stdin))
+            break;
+        const char *at = strstr(line, "\"case\":\"");
+        if (!at)
+            return 9;
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at + 8, "\""), at + 8);
+        name = line;
+    }
+    if (strcmp(how, "crashes-at-its-end") == 0)
+        raise(SIGSEGV);
+    return 0;
 }
 
 static void log_add(const char *name, const char *device)
@@ -243,6 +278,9 @@ int main(int argc, char **argv)
         play(argv[5] + 7, strcmp(argv[4], "canary") == 0, atoi(argv[3]));
         return 0;
     }
+    for (int i = 6; i < argc; i++)
+        if (strcmp(argv[i], "--stay") == 0)
+            return stay(how ? how + 1 : "", argv[4], argv[5], atoi(argv[3]));
     behave(how ? how + 1 : "", atoi(argv[3]), argc > 7 ? argv[7] : "");
     log_add(argv[4], argv[5]); /* written when the case is done */
     return 0;

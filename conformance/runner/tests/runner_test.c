@@ -126,6 +126,62 @@ static void misbehaviour_costs_one_case(void **state)
     }
 }
 
+/* Of cases that follow one another in a worker, how many workers there were, and the verdicts. */
+static void workers_stay(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device;
+        unsigned worker_cases;
+        size_t workers, pass, fail, error; /* of nine cases */
+        const char *reason;                /* part of the last one that is no PASS */
+    } rows[] = {
+        {"fake:good", 4, 3, 9, 0, 0, ""},
+        {"fake:good", 100, 1, 9, 0, 0, ""},
+        {"fake:third-crashes", 100, 3, 6, 0, 3, "SIGSEGV"},
+        {"fake:third-fails", 100, 3, 6, 3, 0, "pixel"},
+        {"fake:third-hangs", 100, 3, 6, 0, 3, "the run budget of 0.4 s ran out"},
+        {"fake:says-more", 100, 9, 0, 0, 9, "not a report"},
+        /* only that of a worker's last case can be looked at */
+        {"fake:crashes-at-its-end", 3, 3, 6, 0, 3, "SIGSEGV"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena a = {0};
+        struct error err = {0};
+        struct seen seen = {0};
+        struct conform_summary sum;
+        char log[64] = "/tmp/isophote-workers-XXXXXX", reason[512] = "";
+        const int fd = mkstemp(log);
+        assert_true(fd >= 0);
+        close(fd);
+        setenv("FAKE_LOG", log, 1);
+        struct conform_options o = options_for(&rows[i].device, &seen);
+        o.filter = "^kernel\\.bsdf-step\\.";
+        o.worker_cases = rows[i].worker_cases;
+        o.jobs = 1;
+        assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+        unsetenv("FAKE_LOG");
+        long last = 0;
+        size_t workers = 0;
+        const char *text = read_text(&a, log);
+        for (const char *at = text; (at = strchr(at, ' ')) != NULL; at = strchr(at + 1, '\n')) {
+            const long pid = strtol(at, NULL, 10);
+            workers += pid != last;
+            last = pid;
+        }
+        snprintf(reason, sizeof reason, "%s", seen.reason);
+        if (workers != rows[i].workers || sum.count[VERDICT_PASS] != rows[i].pass ||
+            sum.count[VERDICT_FAIL] != rows[i].fail || sum.count[VERDICT_ERROR] != rows[i].error)
+            fail_msg("%s by %u: %zu workers, %zu pass, %zu fail, %zu error, %s", rows[i].device,
+                     rows[i].worker_cases, workers, sum.count[VERDICT_PASS],
+                     sum.count[VERDICT_FAIL], sum.count[VERDICT_ERROR], seen.reason);
+        if (seen.verdict != VERDICT_PASS)
+            assert_non_null(strstr(reason, rows[i].reason));
+        unlink(log);
+        arena_free(&a);
+    }
+}
+
 /* Until exec a worker is a copy of this process, which may be larger than the worker may be. */
 static void memory_of_the_runner_is_not_the_workers(void **state)
 {
@@ -805,6 +861,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(driver_ranges),
         cmocka_unit_test(misbehaviour_costs_one_case),
+        cmocka_unit_test(workers_stay),
         cmocka_unit_test(memory_of_the_runner_is_not_the_workers),
         cmocka_unit_test(compile_has_a_budget_of_its_own),
         cmocka_unit_test(worker_program_is_missing),
