@@ -222,6 +222,7 @@ struct shading_stats {
     size_t ops_before, ops_after, symbols_before, symbols_after; /* of all groups */
     size_t derivs_before, derivs_after; /* of the symbols: that keep derivatives */
     size_t images;
+    size_t image_levels, image_levels_given; /* of the images: all, and those that files held */
     uint64_t image_bytes;
     double optimise_s; /* to the IR, and its optimisation */
     double emit_s;     /* to the text that compilers read */

@@ -331,6 +331,8 @@ void shading_stats_write(struct json_writer *w, const struct shading_stats *s)
     json_key_integer(w, "derivatives_before", (int64_t)s->derivs_before);
     json_key_integer(w, "derivatives_after", (int64_t)s->derivs_after);
     json_key_integer(w, "images", (int64_t)s->images);
+    json_key_integer(w, "image_levels", (int64_t)s->image_levels);
+    json_key_integer(w, "image_levels_given", (int64_t)s->image_levels_given);
     json_key_integer(w, "image_bytes", (int64_t)s->image_bytes);
     json_key(w, "texture_queries");
     json_null(w);
@@ -502,6 +504,10 @@ static enum status make(struct maker *m)
         return st;
     m->out->stats.programs = m->group_count;
     m->out->stats.images = m->words.image_count;
+    for (size_t i = 0; i < m->words.image_count; i++) {
+        m->out->stats.image_levels += m->words.images[i].image->level_count;
+        m->out->stats.image_levels_given += m->words.images[i].image->given_count;
+    }
     m->out->stats.image_bytes = sizeof(uint32_t) * m->words.texel_words;
     put_dispatch(m);
     if (m->no_llvm)

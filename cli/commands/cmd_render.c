@@ -348,9 +348,9 @@ static void shading_text(const struct render_summary *r)
            "compiled in %.4f s%s\n",
            r->scene_times->materials_s, s->optimise_s, s->emit_s, r->build.compile_s,
            r->build.cached ? " (from the cache)" : "");
-    printf("  %zu images of shaders, %llu bytes; texture queries not counted: kernels do not "
-           "count them\n",
-           s->images, (unsigned long long)s->image_bytes);
+    printf("  %zu images of shaders with %zu levels, %zu of them from files, %llu bytes; texture "
+           "queries not counted: kernels do not count them\n",
+           s->images, s->image_levels, s->image_levels_given, (unsigned long long)s->image_bytes);
 }
 
 static void rays_json(struct json_writer *w, const struct render_summary *r, double samples)

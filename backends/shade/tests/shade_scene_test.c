@@ -290,7 +290,9 @@ static void masters_and_images_are_counted_once(void **state)
     assert_int_equal(x.stats.masters, 1);
     assert_int_equal(x.stats.instances, 2);
     assert_int_equal(x.stats.images, 1);
-    size_t most = 0; /* 16x8 and its levels down to one texel */
+    assert_int_equal(x.stats.image_levels_given, 1);
+    assert_int_equal(x.stats.image_levels, 5); /* 16x8, 8x4, 4x2, 2x1, 1x1 */
+    size_t most = 0;                           /* 16x8 and its levels down to one texel */
     for (size_t w = 16, h = 8;; w = w > 1 ? w / 2 : 1, h = h > 1 ? h / 2 : 1) {
         most += w * h * sizeof(float);
         if (w == 1 && h == 1)
