@@ -40,8 +40,8 @@ void answer_note(struct run_context *c, const void *asked, size_t asked_size, co
         c->given_so_far = hash_open();
     }
     char text[128];
-    int n = snprintf(text, sizeof text, "%s %s: %zu", c->scene->hash, math_mode_name(c->mode),
-                     asked_size);
+    int n = snprintf(text, sizeof text, "%s %s: %zu", c->scene ? c->scene->hash : "",
+                     math_mode_name(c->mode), asked_size);
     hash_add(c->asked, text, (size_t)n + 1);
     hash_add(c->asked, asked, asked_size);
     hash_add(c->given_so_far, &(uint64_t){given_size}, sizeof(uint64_t));

@@ -13,7 +13,7 @@ void answer_inputs(const struct scene *s, const struct render_job *job, char hex
 /* The hash of what a strict case's device gives for these inputs; NULL if none is known. */
 const char *answer_known(const char *name, const char *inputs);
 
-/* Notes what the device was asked, in the case's scene and mode, and what it gave. */
+/* Notes what the device was asked, in the case's scene, if it has one, and mode, and what it gave. */
 void answer_note(struct run_context *c, const void *asked, size_t asked_size, const void *given,
                  size_t given_size);
 /* The same for the job's films and records in lockstep, on the device as it is loaded and built. */

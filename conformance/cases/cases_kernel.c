@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Level kernel: random numbers and arithmetic, and the table of the whole level. */
 #include "cases_kernel.h"
+#include "answers.h"
 #include "tally.h"
 
 #include <math.h>
@@ -230,6 +231,7 @@ static enum status math_functions(struct run_context *c, enum math_mode mode, st
             text_free(&w.out);
             return s;
         }
+        answer_note(c, in, 3 * sizeof *in * ROWS, out, sizeof *out * ROWS);
         for (size_t i = 0; i < ROWS; i++) {
             double x = (double)float_of(in[3 * i + 1]), y = (double)float_of(in[3 * i + 2]);
             double want = function_value(f->function, x, y), got = (double)float_of(out[i]);
@@ -242,6 +244,7 @@ static enum status math_functions(struct run_context *c, enum math_mode mode, st
     }
     json_end_object(&w);
     case_detail(c, &w);
+    (void)answer_given(c, 0); /* bits are held against the known ones besides: a bound is wide */
     return tally_verdict(&t, c);
 }
 

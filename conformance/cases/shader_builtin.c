@@ -4,6 +4,7 @@
  * each builtin, many in one shader; strings that mean something are constants there, so that devices
  * can run them. Those of noise are called at points in rows too, and for their values alone: engines
  * that run several points at once compute what such points share once. */
+#include "answers.h"
 #include "cases_shader.h"
 #include "generate/offers.h"
 
@@ -350,6 +351,8 @@ static double scale_of(const struct signature *s, const struct shade_output *o, 
 struct builtin_judge {
     const struct signature *s; /* whose output is looked at */
     bool exact;                /* the engine's builtins are the interpreter's */
+    struct run_context *c;     /* whose answer is noted; NULL: none */
+    const char *program;
     uint64_t values, open;
     double worst;
     char difference[512];
@@ -457,6 +460,26 @@ static enum status run_probe(const struct shader_file *f, const struct shader_se
     return st;
 }
 
+/* A device's bits, for the known answer: the bounds of builtins are wide, and mode strict has one
+ * result. What is a NaN is left open, and texts are compared as they are. */
+static void note_answer(struct builtin_judge *j, const struct shade_result *have)
+{
+    for (size_t o = 0; o < have->output_count; o++) {
+        const struct shade_output *out = &have->outputs[o];
+        const size_t count = have->count * out->slots;
+        for (size_t i = 0; i < count; i++) {
+            const enum asl_base scalar = asl_type_scalar(out->type, i % out->slots);
+            float x;
+            memcpy(&x, &out->words[i], sizeof x);
+            if (scalar == ASL_STRING || scalar == ASL_CLOSURE)
+                out->words[i] = 0;
+            else if (scalar != ASL_INT && isnan(x))
+                out->words[i] = 0x7fc00000;
+        }
+        answer_note(j->c, j->program, strlen(j->program), out->words, count * sizeof *out->words);
+    }
+}
+
 /* Both engines' results at those points; `globals` are what they hold. */
 static enum status judge_points(struct builtin_judge *j, const struct shader_file *f,
                                 const struct shader_setting *s, const struct shade_points *points,
@@ -470,6 +493,8 @@ static enum status judge_points(struct builtin_judge *j, const struct shader_fil
         st = run_probe(f, &reference, points, &want, err);
     if (st == STATUS_OK)
         judge_results(j, s->engine, &want, &have, globals, calls);
+    if (st == STATUS_OK && j->c)
+        note_answer(j, &have);
     shade_result_free(&want);
     shade_result_free(&have);
     return st;
@@ -512,6 +537,7 @@ static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
         ARENA_ARRAY(&a, struct asl_globals, (size_t)SPECIAL * SPECIAL + RANDOM + CALM + ROWS * ROW);
     enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
     write_shader_text(&text, calls, call_count, !rows);
+    j->program = text.data;
     if (st == STATUS_OK)
         st = shader_file_read(&a, "builtin.asl", text.data, text.len, 0, &f, err);
     if (st == STATUS_OK && rows) {
@@ -569,6 +595,7 @@ static enum status verdict_of(struct run_context *c, const struct builtin_judge 
         return case_fail(c, "%s", j->difference);
     if (n->calls && n->unsupported == n->calls)
         return case_skip(c, "%s", n->why);
+    (void)answer_given(c, 0);
     return case_pass(
         c, "%zu overloads, %llu values, worst %.3g ulp, %zu overloads not for this engine",
         n->calls, (unsigned long long)j->values, j->worst, n->unsupported);
@@ -650,7 +677,7 @@ static size_t list_calls(struct call *out, bool tame, bool plain)
 enum status shader_builtins_case(struct run_context *c, unsigned part, struct error *err)
 {
     struct shader_setting s;
-    struct builtin_judge j = {0};
+    struct builtin_judge j = {.c = c};
     struct builtin_count n = {0};
     TRY(shader_case_setting(c, &s, err));
     j.exact = strcmp(s.engine, "ir") == 0;
