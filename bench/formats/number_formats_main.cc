@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* number_formats SCENE [options]: one scene by one small tracer in several kinds of numbers, and
+ * how far each picture is from that in double. Same paths, same random numbers: the formats alone
+ * differ. */
+#include "base.h"
+#include "tracer.h"
+
+#include <cstdio>
+#include <string>
+
+namespace
+{
+
+const char usage[] =
+    "usage: number_formats SCENE [--formats LIST] [--apply all|geometry|light|film]\n"
+    "           [--width N] [--height N] [--spp N] [--offset X] [--json]\n"
+    "LIST: float32, float16, bfloat16, fixedM.N (M bits before the point, with the sign, and N\n"
+    "      after it; 1 <= M, 2 <= M + N <= 64), separated by commas\n";
+
+struct format {
+    std::string name;
+    int m, n; /* of fixed; 0 0: none */
+};
+
+struct request {
+    const char *scene = nullptr, *formats = "float32,float16,bfloat16,fixed16.16", *apply = "all";
+    tracing with = {64, 64, 16, 0, 0, 1e-3};
+    bool json = false;
+};
+
+/* One name, which stands in column `column` of the option's value. */
+bool format_read(const std::string &name, size_t column, format *out)
+{
+    const char *why = "expected float32, float16, bfloat16 or fixedM.N";
+    *out = format{name, 0, 0};
+    if (name == "float32" || name == "float16" || name == "bfloat16")
+        return true;
+    int used = 0;
+    if (sscanf(name.c_str(), "fixed%2d.%2d%n", &out->m, &out->n, &used) == 2 &&
+        (size_t)used == name.size()) {
+        if (out->m >= 1 && out->n >= 0 && out->m + out->n >= 2 && out->m + out->n <= 64)
+            return true;
+        why = "widths out of range: expected 1 <= M, 0 <= N and 2 <= M + N <= 64";
+    }
+    fprintf(stderr, "number_formats: --formats, column %zu: '%s': %s\n", column, name.c_str(), why);
+    return false;
+}
+
+bool formats_read(const std::string &list, std::vector<format> *out)
+{
+    for (size_t at = 0; at <= list.size();) {
+        size_t end = std::min(list.find(',', at), list.size());
+        format f;
+        if (!format_read(list.substr(at, end - at), at + 1, &f))
+            return false;
+        out->push_back(f);
+        at = end + 1;
+    }
+    return true;
+}
+
+/* What this tracer cannot do, by name; NULL: nothing. */
+const char *beyond(const struct scene *s)
+{
+    if (s->disk_count || s->instance_count)
+        return "disks and instances";
+    if (s->light_count)
+        return "lights without a surface";
+    if (s->environment.type == ENVIRONMENT_MAP)
+        return "environment maps";
+    if (s->camera.type != CAMERA_PERSPECTIVE || s->camera.lens_radius > 0)
+        return "cameras other than a pinhole";
+    if (!scene_default_filter(s) || s->clamp > 0)
+        return "filters and clamps";
+    for (size_t i = 0; i < s->material_count; i++) {
+        const struct material *m = &s->materials[i];
+        const struct medium *f = &m->medium;
+        if (m->shading || m->base.texture >= 0 || m->emission_texture || m->normal_map.present)
+            return "shaders and textures";
+        if (m->type != MATERIAL_DIFFUSE && m->type != MATERIAL_MIRROR &&
+            m->type != MATERIAL_DIELECTRIC)
+            return material_type_name(m->type);
+        if (material_is_list(m) || m->alpha_mode == ALPHA_MASK || m->single_sided)
+            return "layers, opacity and single sides";
+        if (f->present && (!m->interface || f->g != 0 || f->absorption[0] > 0 ||
+                           f->absorption[1] > 0 || f->absorption[2] > 0))
+            return "media with g, absorption or a surface";
+    }
+    return nullptr;
+}
+
+template <typename G, typename L, typename F>
+double timed(const struct scene *s, const tracing &with, double *rgb)
+{
+    tracer<G, L, F> t(s, with);
+    double start = clock_s();
+    t.render(rgb);
+    return clock_s() - start;
+}
+
+/* Seconds; only the quantity `apply` has the format, the others are double. */
+template <typename N>
+double render(const std::string &apply, const struct scene *s, const tracing &with, double *rgb)
+{
+    return apply == "geometry" ? timed<N, double, double>(s, with, rgb)
+           : apply == "light"  ? timed<double, N, double>(s, with, rgb)
+           : apply == "film"   ? timed<double, double, N>(s, with, rgb)
+                               : timed<N, N, N>(s, with, rgb);
+}
+
+struct row {
+    std::string name;
+    double mean[3], rmse, relmse, seconds;
+};
+
+/* relMSE as conformance's: (x - r)^2 / (r^2 + 0.01). */
+row row_of(const std::string &name, double seconds, const std::vector<double> &x,
+           const std::vector<double> &truth)
+{
+    row r = {name, {0, 0, 0}, 0, 0, seconds};
+    for (size_t i = 0; i < x.size(); i++) {
+        double e = x[i] - truth[i];
+        r.mean[i % 3] += 3 * x[i] / (double)x.size();
+        r.rmse += e * e / (double)x.size();
+        r.relmse += e * e / (truth[i] * truth[i] + 0.01) / (double)x.size();
+    }
+    r.rmse = std::sqrt(r.rmse);
+    return r;
+}
+
+void print(const std::vector<row> &rows, const request &q, double samples)
+{
+    printf(q.json ? "{\"rows\": [" : "%-14s %-28s %9s %9s %10s %8s\n", "format", "mean R G B",
+           "RMSE", "relMSE", "us/sample", "x double");
+    for (const row &r : rows)
+        printf(q.json ? "%s{\"format\": \"%s\", \"mean\": [%.9g, %.9g, %.9g], \"rmse\": %.6g, "
+                        "\"relmse\": %.6g, \"us_per_sample\": %.6g, \"times_double\": %.6g}"
+                      : "%s%-14s %8.5f %8.5f %8.5f   %9.2e %9.2e %10.3g %8.2f\n",
+               q.json && &r != &rows[0] ? ", " : "", r.name.c_str(), r.mean[0], r.mean[1],
+               r.mean[2], r.rmse, r.relmse, 1e6 * r.seconds / samples, r.seconds / rows[0].seconds);
+    if (q.json)
+        printf("]}\n");
+}
+
+bool number(const char *text, double least, double most, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && !*end && *out >= least && *out <= most;
+}
+
+bool options_read(int argc, char **argv, request *q)
+{
+    for (int i = 1; i < argc; i++) {
+        std::string name = argv[i];
+        double v;
+        if (name == "--json")
+            q->json = true;
+        else if (name.compare(0, 2, "--") && !q->scene)
+            q->scene = argv[i];
+        else if (i + 1 == argc)
+            return false;
+        else if (name == "--formats")
+            q->formats = argv[++i];
+        else if (name == "--apply")
+            q->apply = argv[++i];
+        else if (name == "--offset" && number(argv[++i], 0, 1e6, &v))
+            q->with.offset = v;
+        else if (name == "--width" && number(argv[++i], 1, 4096, &v))
+            q->with.width = (uint32_t)v;
+        else if (name == "--height" && number(argv[++i], 1, 4096, &v))
+            q->with.height = (uint32_t)v;
+        else if (name == "--spp" && number(argv[++i], 1, 1 << 20, &v))
+            q->with.spp = (uint32_t)v;
+        else
+            return false;
+    }
+    std::string apply = q->apply;
+    return q->scene &&
+           (apply == "all" || apply == "geometry" || apply == "light" || apply == "film");
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    request q;
+    std::vector<format> formats;
+    if (!options_read(argc, argv, &q)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (!formats_read(q.formats, &formats))
+        return 2;
+    struct error err = {};
+    struct scene *s = nullptr;
+    if (scene_load(q.scene, &s, &err) != STATUS_OK) {
+        fprintf(stderr, "number_formats: %s\n", err.msg);
+        return 2;
+    }
+    if (const char *what = beyond(s)) {
+        fprintf(stderr, "number_formats: %s: this tracer has no %s\n", q.scene, what);
+        scene_free(s);
+        return 2;
+    }
+    q.with.max_depth = s->max_depth;
+    q.with.seed = s->seed;
+    std::vector<double> truth((size_t)q.with.width * q.with.height * 3), x(truth.size());
+    double seconds = timed<double, double, double>(s, q.with, truth.data());
+    std::vector<row> rows = {row_of("double", seconds, truth, truth)};
+    for (const format &f : formats) {
+        if (f.m) {
+            fixed::m = f.m;
+            fixed::n = f.n;
+        }
+        seconds = (f.m                   ? render<fixed>
+                   : f.name == "float32" ? render<float>
+                   : f.name == "float16" ? render<float16>
+                                         : render<bfloat16>)(q.apply, s, q.with, x.data());
+        rows.push_back(row_of(f.name, seconds, x, truth));
+    }
+    print(rows, q, (double)q.with.width * q.with.height * q.with.spp);
+    scene_free(s);
+    return 0;
+}
