@@ -27,7 +27,7 @@ with tempfile.TemporaryDirectory() as folder:
     names = [line.split()[0] for line in listed.splitlines() if not line.startswith("tools/")]
     rows = {name: json.loads((out / f"{name}.json").read_text())["rows"] for name in names}
     for name in names:
-        assert "| native" in (out / f"{name}.md").read_text() or name in ("spherelight", "optimiser"), name
+        assert "| native" in (out / f"{name}.md").read_text() or name in ("spherelight", "optimiser", "formats"), name
         ours = [r for r in rows[name] if not str(next(iter(r.values()))).startswith("published")]
         without = name == "denoised" and "Open Image Denoise" in ours[0].get("reason", "")
         assert ours and (without or any("reason" not in r for r in ours)), (name, ours)
@@ -50,6 +50,10 @@ with tempfile.TemporaryDirectory() as folder:
     assert len(shaders) >= 3 and all(0 < r["left"] < r["operations"] for r in shaders), shaders
     total = next(r for r in rows["optimiser"] if r["shader"] == "all")
     assert total["left"] == sum(r["left"] for r in shaders)
+    # more bits, less error; double is itself
+    errors = {r["format"]: float(r["relMSE"]) for r in rows["formats"] if r.get("scene") == "cornell"}
+    assert errors["double"] == 0 < errors["fixed16.48"] < errors["float32"] < errors["float16"] < errors["bfloat16"], errors
+    assert "reason" in next(r for r in rows["formats"] if r["format"] == "posit")
     # fifty times the samples, a fiftieth of the noise, but for the truth's own; few samples gain by the denoiser
     few, many = (rows["denoised"] * 2)[:2]
     if "reason" in few:
