@@ -291,7 +291,11 @@ static void write_tail(struct generator *g, const struct signature *s, int depth
             "\"anisotropic\", 2, \"impulses\", 2.5"};
         static const char *const of_rays[] = {"\"maxdist\", 2", "\"mindist\", 0.25",
                                               "\"samples\", 4"};
-        if (strstr(s->row->name, "noise"))
+        static const char *const of_images[] = {"\"missingcolor\", color(1, 0.5, 0.25)",
+                                                "\"width\", 0.5"};
+        if (strcmp(s->row->name, "texture") == 0 || strcmp(s->row->name, "environment") == 0)
+            put(g, "%s", of_images[roll(g, 2)]);
+        else if (strstr(s->row->name, "noise"))
             put(g, "%s", of_noise[roll(g, sizeof of_noise / sizeof *of_noise)]);
         else if (strcmp(s->row->name, "trace") == 0)
             put(g, "%s", of_rays[roll(g, 2)]);
