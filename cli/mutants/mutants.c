@@ -12,8 +12,10 @@
  * edit goes through in as many. */
 static const double first_round_s = 1;
 static const double worker_s = 0.05; /* what a process costs that runs a case */
-/* Only these run the library of shaders; and the machine code of mode strict alone. */
-static const char with_shaders[] = "^(shader|invariance|image[.](dense[.]|[a-z]+[.]shaded-))";
+/* Only these run the library of shaders (the level's others interpret the IR, on no device); and
+ * the machine code of mode strict alone. */
+static const char with_shaders[] =
+    "^(shader[.].*[.]device$|invariance|image[.](dense[.]|[a-z]+[.]shaded-))";
 static const char with_grids[] =
     "^(shader|invariance[.]shader)"; /* what these run is not counted */
 static const char in_mode_strict[] = "^image[.](strict|passes|dense)";
@@ -283,7 +285,8 @@ static bool is_reached(const char *digits, size_t body)
 /* Is what is edited in the program that the case runs, in a mode where it is other code? */
 static bool may_hold(const struct subject *s, const struct listed *l)
 {
-    if ((!s->edit.of_kernel && !l->with_shaders) || (!s->edit.of_library && l->shader_level))
+    if ((!s->edit.of_kernel && !l->with_shaders) ||
+        (l->shader_level && !(s->edit.of_library && l->with_shaders)))
         return false;
     if (s->looked && kernel_is_same(s) && !l->grids)
         return false;
