@@ -5,7 +5,6 @@
 #endif
 #include "base.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +24,8 @@ static void tell(const char *path, const char *hash)
     json_key_string(&w, "hash", hash);
     json_end_object(&w);
     text_puts(&w.out, "\n");
-    const char *data = w.out.data;
-    for (size_t left = w.out.failed ? 0 : w.out.len; left > 0;) {
-        ssize_t n = write(atomic_load(&watch), data, left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) /* whoever listened is gone */
-            break;
-        data += n;
-        left -= (size_t)n;
-    }
+    if (!w.out.failed) /* if that fails, whoever listened is gone */
+        write_full(atomic_load(&watch), w.out.data, w.out.len);
     text_free(&w.out);
 }
 

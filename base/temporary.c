@@ -262,15 +262,16 @@ enum status file_temp_name(const char *path, char *tmp, size_t tmp_size, struct 
 
 /* ---- from temporary to final ---------------------------------------------------------------- */
 
-static bool write_full(int fd, const char *data, size_t size)
+bool write_full(int fd, const void *data, size_t size)
 {
+    const char *at = data;
     while (size) {
-        ssize_t n = write(fd, data, size < (1u << 30) ? size : 1u << 30);
+        ssize_t n = write(fd, at, size < (1u << 30) ? size : 1u << 30);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return false;
-        data += n;
+        at += n;
         size -= (size_t)n;
     }
     return true;

@@ -44,14 +44,7 @@ static ssize_t guard_write(void *cookie, const char *data, size_t n)
     else
         size = whole.len, g->tail_size = 0;
     text_shown(&shown, whole.data, size, true);
-    bool ok = !whole.failed && !shown.failed;
-    for (size_t done = 0; ok && done < shown.len;) {
-        ssize_t w = write(g->fd, shown.data + done, shown.len - done);
-        if (w < 0 && errno == EINTR)
-            continue;
-        ok = w > 0;
-        done += ok ? (size_t)w : 0;
-    }
+    const bool ok = !whole.failed && !shown.failed && write_full(g->fd, shown.data, shown.len);
     text_free(&whole);
     text_free(&shown);
     return ok ? (ssize_t)n : 0;

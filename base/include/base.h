@@ -202,6 +202,8 @@ enum status file_link_check(const char *path, struct error *err);
 enum status file_kind_check(const char *path, const void *head, size_t size, struct error *err);
 /* From now on file_kind_check lets all pass (--force). */
 void file_kinds_forced(void);
+/* write(2) until all is written; false, and errno says why: also of a pipe that nobody reads. */
+bool write_full(int fd, const void *data, size_t size);
 enum status file_commit(const char *tmp, const char *path, struct error *err);
 void file_discard(const char *tmp);
 /* A new folder in $TMPDIR, else /tmp, that only its user can look into; removed with all it holds,

@@ -350,18 +350,9 @@ bool process_waits(const struct process *p)
 
 bool process_ask(struct process *p, const char *line, bool last)
 {
-    size_t left = strlen(line);
-    if (!process_waits(p) || p->scanned != p->lines.len)
+    if (!process_waits(p) || p->scanned != p->lines.len ||
+        !write_full(p->request, line, strlen(line)))
         return false;
-    for (const char *at = line; left;) {
-        ssize_t n = write(p->request, at, left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        left -= (size_t)n;
-    }
     if (last) {
         close(p->request);
         p->request = -1;

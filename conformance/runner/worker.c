@@ -11,20 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum status write_all(int fd, const char *data, size_t size, struct error *err)
-{
-    while (size) {
-        ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return error_msg(err, STATUS_IO, "the report pipe: %s", strerror(errno));
-        data += n;
-        size -= (size_t)n;
-    }
-    return STATUS_OK;
-}
-
 void case_compiling(struct run_context *c, bool compiling)
 {
     double now = clock_s();
@@ -35,7 +21,7 @@ void case_compiling(struct run_context *c, bool compiling)
     c->compiling = compiling;
     const char *line = compiling ? "{\"phase\":\"compile\"}\n" : "{\"phase\":\"run\"}\n";
     if (c->report >= 0)
-        write_all(c->report, line, strlen(line), NULL); /* a closed pipe shows at the result */
+        write_full(c->report, line, strlen(line)); /* a closed pipe shows at the result */
 }
 
 enum status case_device(struct run_context *c, struct error *err)
@@ -283,8 +269,10 @@ static enum status answer(const char *name, const char *scene, const char *devic
         json_end_object(&w);
         json_end_object(&w);
         text_puts(&w.out, "\n");
-        s = w.out.failed ? error_msg(err, STATUS_MEMORY, "out of memory for the result")
-                         : write_all(fd, w.out.data, w.out.len, err);
+        if (w.out.failed)
+            s = error_msg(err, STATUS_MEMORY, "out of memory for the result");
+        else if (!write_full(fd, w.out.data, w.out.len))
+            s = error_msg(err, STATUS_IO, "the report pipe: %s", strerror(errno));
         text_free(&w.out);
     }
     arena_free(&a);

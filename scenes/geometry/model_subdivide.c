@@ -56,12 +56,12 @@ static void mean_normal(const float a[3], const float b[3], float out[3])
 {
     const float *of[2] = {a, b};
     double sum[3] = {0};
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < 2; i++) {
-            const double x = (double)of[i][0], y = (double)of[i][1], z = (double)of[i][2];
-            const double len = sqrt(x * x + y * y + z * z);
+    for (int i = 0; i < 2; i++) {
+        const double x = (double)of[i][0], y = (double)of[i][1], z = (double)of[i][2];
+        const double len = sqrt(x * x + y * y + z * z);
+        for (int k = 0; k < 3; k++)
             sum[k] += len > 0 ? (double)of[i][k] / len : 0;
-        }
+    }
     const double len = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
     for (int c = 0; c < 3; c++)
         out[c] = len > 0 ? (float)(sum[c] / len) : 0;
