@@ -603,15 +603,26 @@ static const char *on_fault(void *ctx, const char *name)
     return NULL;
 }
 
+/* What is looked up is known: only that there is an image counts. */
+static const struct asl_image *on_image(void *ctx, const char *name)
+{
+    static const float texel;
+    static const struct asl_image_level level = {1, 1, &texel};
+    static const struct asl_image any = {1, 1, 1, &level, NULL};
+    return on_fault(ctx, name) ? NULL : &any;
+}
+
 enum status shade_scene_host(const struct shade_scene *x, struct shade_scene_voice *v,
                              struct error *err)
 {
     if (!v->hears && !(v->hears = calloc(1, sizeof *v->hears)))
         return no_memory(err);
     *v->hears = (struct shade_hearing){.material = x->materials[v->material].name, .voice = v};
-    const struct asl_context_options o = {
-        .services = {.ctx = v->hears, .message = on_message, .image_fault = on_fault},
-        .error_repeats = true};
+    const struct asl_context_options o = {.services = {.ctx = v->hears,
+                                                       .message = on_message,
+                                                       .image = on_image,
+                                                       .image_fault = on_fault},
+                                          .error_repeats = true};
     return v->host ? STATUS_OK : asl_host_new(v->code, &v->emitted, &o, &v->host, err);
 }
 

@@ -430,7 +430,12 @@ static bool image(struct llvm *l, const struct ir_inst *i)
                 set_zero(l, i, d * n + k);
         }
     const struct ir_arg *message = emit_image_message(c);
-    if (!message) {
+    bool wrong = false;
+    for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2)
+        wrong = wrong || emit_pair_is_wrong(&l->e, i, k);
+    if (wrong) {
+        ll_surface_message(l, i, EMIT_NAMES, NULL);
+    } else if (!message) {
         unsigned none = ll_fresh_label(l), go = ll_fresh_label(l);
         ll_branch(l, image_is_there(l, word), go, none);
         ll_label(l, none);

@@ -187,20 +187,32 @@ bool emit_option_is_int(const char *field)
 
 int emit_option_number(const char *key, const char *value)
 {
-    static const struct {
-        const char *name;
-        int number;
-    } wraps[] = {{"clamp", 1}, {"periodic", 2}, {"mirror", 3}},
-      filters[] = {{"closest", 1},  {"nearest", 1}, {"linear", 2},
-                   {"bilinear", 2}, {"cubic", 3},   {"bicubic", 3}};
-    int wrap = 0, filter = 0;
-    for (size_t k = 0; k < sizeof wraps / sizeof *wraps; k++)
-        if (strcmp(wraps[k].name, value) == 0)
-            wrap = wraps[k].number;
-    for (size_t k = 0; k < sizeof filters / sizeof *filters; k++)
-        if (strcmp(filters[k].name, value) == 0)
-            filter = filters[k].number;
-    return strcmp(key, "interp") == 0 ? filter : wrap;
+    const struct asl_texture_option *o = asl_texture_option(key);
+    return o && o->words ? asl_texture_word(o, value)->number : 0;
+}
+
+/* Of an option's pair. */
+struct pair {
+    const struct ir_call *call;
+    const struct ir_arg *value;
+    const char *key;
+};
+static int pair_is_wrong(struct emit *e, const void *ctx, const char *value)
+{
+    const struct pair *p = ctx;
+    const struct ir_arg *a = p->value;
+    (void)e;
+    return asl_pair_fault((enum asl_builtin_id)p->call->callee, p->key, a->type,
+                          a->is_place && a->written, value) != ASL_PAIR_FITS;
+}
+
+bool emit_pair_is_wrong(struct emit *e, const struct ir_inst *i, uint32_t argument)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ir_arg *a = &c->args[argument + 1];
+    const struct pair p = {c, a, emit_option_key(e, i, argument)};
+    const bool string = !a->is_place && a->type.base == ASL_STRING;
+    return pair_is_wrong(e, &p, string ? emit_constant_string(e, i->operands[a->first]) : NULL);
 }
 
 /* A string is for fields that are ints, a number for the others, but for firstchannel. */
@@ -253,6 +265,25 @@ static int option_number(struct emit *e, const void *key, const char *value)
 {
     (void)e;
     return emit_option_number(key, value);
+}
+
+/* Is there something to report of the pairs? An int expression; NULL: no. */
+static const char *wrong_pairs(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    const char *any = NULL;
+    for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2) {
+        const struct ir_arg *a = &c->args[k + 1];
+        const struct pair p = {c, a, emit_option_key(e, i, k)};
+        if (emit_pair_is_wrong(e, i, k))
+            return "1";
+        if (a->is_place || a->type.base != ASL_STRING ||
+            emit_constant_string(e, i->operands[a->first]))
+            continue;
+        const char *wrong = emit_by_string(e, i->operands[a->first], pair_is_wrong, &p, 1);
+        any = any ? emit_text(e, "%s | %s", any, wrong) : wrong;
+    }
+    return any;
 }
 
 /* Pairs from argument `first` on, into o. */
@@ -383,8 +414,12 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
                 set_zero(e, i, d * n + k);
         }
     const struct ir_arg *message = emit_image_message(c);
-    if (!message) {
-        EMIT("if (%s == 0u)\n", word);
+    const char *wrong = wrong_pairs(e, i);
+    if (!message || wrong) {
+        if (!wrong)
+            EMIT("if (%s == 0u)\n", word);
+        else
+            EMIT("if (%s == 0u || (%s) != 0)\n", word, wrong);
         if (emit_is_grid(e))
             emit_record(e, i);
         else

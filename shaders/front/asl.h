@@ -482,6 +482,48 @@ static inline bool asl_writes(const struct asl_expr *call, size_t i)
 const struct asl_builtin *asl_builtin_find(const char *name);
 const struct asl_builtin *asl_builtin_row_of(const char *name);
 const struct asl_builtin *asl_builtin_at(size_t i);
+
+/* ---- pairs of texture() and environment(): texture_pairs.c ---------------------------------- */
+
+/* Numbered as struct a_texture of device/asl/texture.h has them. */
+enum asl_wrap { ASL_WRAP_BLACK, ASL_WRAP_CLAMP, ASL_WRAP_PERIODIC, ASL_WRAP_MIRROR };
+enum asl_filter { ASL_FILTER_SMART, ASL_FILTER_CLOSEST, ASL_FILTER_LINEAR, ASL_FILTER_CUBIC };
+
+/* A string that an option may be, and its asl_wrap or asl_filter. */
+struct asl_texture_word {
+    const char *name;
+    int number;
+};
+struct asl_texture_option {
+    const char *key;
+    enum asl_base base; /* of the value: asl_texture_takes */
+    const struct asl_texture_word
+        *words;   /* ends with name NULL, whose number is the default; NULL: not of words */
+    bool wraps;   /* words are of asl_wrap */
+    bool written; /* the value is a variable */
+    bool idle;    /* OSL has it, and it changes nothing of an image */
+};
+/* NULL: there is none. */
+const struct asl_texture_option *asl_texture_option(const char *key);
+/* A float may be an int, a colour any triple, a subimage a string. */
+bool asl_texture_takes(const struct asl_texture_option *o, struct asl_type t);
+/* Of an option of words: the word, or the default where `name` is none of them. */
+const struct asl_texture_word *asl_texture_word(const struct asl_texture_option *o,
+                                                const char *name);
+/* What a run reports of a pair that the checker has not seen whole: key and type of the value,
+ * whether the call writes it, and its string, or NULL: a number, or one that is not known yet. What
+ * has no effect in `id`, BI_TEXTURE or BI_ENVIRONMENT, fits. */
+enum asl_pair_fault {
+    ASL_PAIR_FITS,
+    ASL_PAIR_NO_OPTION,
+    ASL_PAIR_TYPE,      /* the option takes another one */
+    ASL_PAIR_UNWRITTEN, /* it writes, and its name was not known to the checker */
+    ASL_PAIR_SUBIMAGE,  /* not the first */
+    ASL_PAIR_VALUE      /* none of the option's words */
+};
+enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const char *key, struct asl_type t,
+                                   bool written, const char *value);
+
 /* Global variables: index into the list, -1 if the name is none. */
 int asl_global_find(const char *name);
 

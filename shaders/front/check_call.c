@@ -356,87 +356,42 @@ static bool spelt_number(const struct asl_expr *e, double *out)
     return e->kind == E_INT || e->kind == E_FLOAT;
 }
 
-static const char *const wraps[] = {"black", "clamp", "default", "mirror", "periodic", NULL};
-static const char *const interps[] = {"bicubic", "bilinear", "closest",    "cubic",
-                                      "linear",  "nearest",  "smartcubic", NULL};
-
-/* The pairs of texture() and environment(). */
-static const struct texture_option {
-    const char *key;
-    enum asl_base base;        /* of the value; a float may be an int, a colour any triple */
-    const char *const *values; /* the strings that it may be; NULL: any */
-    bool written;              /* the value is a variable */
-    bool idle;                 /* OSL has it, and it changes nothing of an image */
-} texture_options[] = {{"wrap", ASL_STRING, wraps, false, false},
-                       {"swrap", ASL_STRING, wraps, false, false},
-                       {"twrap", ASL_STRING, wraps, false, false},
-                       {"interp", ASL_STRING, interps, false, false},
-                       {"width", ASL_FLOAT, NULL, false, false},
-                       {"swidth", ASL_FLOAT, NULL, false, false},
-                       {"twidth", ASL_FLOAT, NULL, false, false},
-                       {"blur", ASL_FLOAT, NULL, false, false},
-                       {"sblur", ASL_FLOAT, NULL, false, false},
-                       {"tblur", ASL_FLOAT, NULL, false, false},
-                       {"fill", ASL_FLOAT, NULL, false, false},
-                       {"firstchannel", ASL_INT, NULL, false, false},
-                       {"subimage", ASL_INT, NULL, false, false},
-                       {"missingcolor", ASL_COLOR, NULL, false, false},
-                       {"missingalpha", ASL_FLOAT, NULL, false, false},
-                       {"alpha", ASL_FLOAT, NULL, true, false},
-                       {"errormessage", ASL_STRING, NULL, true, false},
-                       {"rwrap", ASL_STRING, NULL, false, true},
-                       {"rwidth", ASL_FLOAT, NULL, false, true},
-                       {"rblur", ASL_FLOAT, NULL, false, true},
-                       {"time", ASL_FLOAT, NULL, false, true}};
-
-static bool option_takes(const struct texture_option *o, struct asl_type t)
-{
-    return asl_is(t, o->base) || (o->base == ASL_FLOAT && !o->written && asl_is(t, ASL_INT)) ||
-           (o->base == ASL_COLOR && asl_is_triple(t)) ||
-           (strcmp(o->key, "subimage") == 0 && asl_is(t, ASL_STRING));
-}
-
 static void check_texture_value(struct asl_checker *k, const struct asl_expr *e,
-                                const struct texture_option *o, const struct asl_expr *value)
+                                const struct asl_texture_option *o, const struct asl_expr *value)
 {
     double x;
     if (o->idle) {
         asl_warn(k->c, value->at, "remove it", "\"%s\" changes nothing of an image", o->key);
-    } else if (o->values == wraps && e->builtin->id == BI_ENVIRONMENT) {
+    } else if (o->wraps && e->builtin->id == BI_ENVIRONMENT) {
         asl_warn(k->c, value->at, "remove it",
                  "\"%s\" changes nothing: environment() wraps around and ends at the poles",
                  o->key);
     } else if (strcmp(o->key, "subimage") == 0) {
         if ((value->kind == E_STRING && value->u.s[0]) || (spelt_number(value, &x) && x != 0))
             asl_error(k->c, value->at, "0", "only the first subimage of a file is read");
-    } else if (o->values && value->kind == E_STRING) {
-        const char *near = NULL, *const *v = o->values;
-        while (*v && strcmp(*v, value->u.s) != 0)
-            near = asl_nearest(value->u.s, near, *v++);
-        if (!*v)
-            asl_error(k->c, value->at,
-                      o->values == wraps ? "black, clamp, default, mirror, periodic"
-                                         : "closest, cubic, linear, smartcubic",
-                      near ? "\"%s\" has no value \"%.60s\": did you mean \"%s\"?"
-                           : "\"%s\" has no value \"%.60s\"",
-                      o->key, value->u.s, near);
+    } else if (o->words && value->kind == E_STRING && !asl_texture_word(o, value->u.s)->name) {
+        const char *near = NULL;
+        for (const struct asl_texture_word *w = o->words; w->name; w++)
+            near = asl_nearest(value->u.s, near, w->name);
+        asl_error(k->c, value->at,
+                  o->wraps ? "black, clamp, default, mirror, periodic"
+                           : "closest, cubic, linear, smartcubic",
+                  near ? "\"%s\" has no value \"%.60s\": did you mean \"%s\"?"
+                       : "\"%s\" has no value \"%.60s\"",
+                  o->key, value->u.s, near);
     }
 }
 
 /* Keys that are only known when the shader runs write nothing. */
 static void check_texture(struct asl_checker *k, struct asl_expr *e)
 {
-    const struct texture_option *end =
-        texture_options + sizeof texture_options / sizeof *texture_options;
     for (size_t i = e->overload->count; i + 1 < e->arg_count; i += 2) {
         const struct asl_expr *key = e->args[i];
         struct asl_expr *value = e->args[i + 1];
-        const struct texture_option *o = texture_options;
-        while (key->kind == E_STRING && o < end && strcmp(o->key, key->u.s) != 0)
-            o++;
         if (key->kind != E_STRING || !key->u.s[0]) /* OSL passes over pairs of an empty name */
             continue;
-        if (o == end)
+        const struct asl_texture_option *o = asl_texture_option(key->u.s);
+        if (!o)
             asl_error(k->c, key->at,
                       "alpha, blur, errormessage, fill, firstchannel, interp, missingalpha, "
                       "missingcolor, sblur, subimage, swidth, swrap, tblur, twidth, twrap, width, "
@@ -445,7 +400,7 @@ static void check_texture(struct asl_checker *k, struct asl_expr *e)
         else if (o->written && i + 1 >= 32)
             asl_error(k->c, key->at, "put it before the others", "too many pairs before \"%s\"",
                       o->key);
-        else if (!option_takes(o, value->type))
+        else if (!asl_texture_takes(o, value->type))
             asl_error(k->c, value->at, NULL, "\"%s\" %s a %s, not %s", o->key,
                       o->written ? "writes" : "takes", asl_type_show(k, asl_type_of(o->base)),
                       asl_type_show(k, value->type));
@@ -453,7 +408,7 @@ static void check_texture(struct asl_checker *k, struct asl_expr *e)
             e->writes |= 1u << (i + 1);
         else
             check_texture_value(k, e, o, value);
-        if (o < end && o->written)
+        if (o && o->written)
             asl_check_written(k, value, "write to");
     }
 }

@@ -6,12 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum wrap { WRAP_BLACK, WRAP_CLAMP, WRAP_PERIODIC, WRAP_MIRROR };
-enum filter { FILTER_SMART, FILTER_CLOSEST, FILTER_LINEAR, FILTER_CUBIC };
-
 struct options {
-    enum wrap wrap[2];
-    enum filter filter;
+    enum asl_wrap wrap[2];
+    enum asl_filter filter;
     float width[2], blur[2];
     float fill, missing[3], missing_alpha;
     int32_t first;
@@ -77,15 +74,15 @@ enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, ui
 /* ---- texels --------------------------------------------------------------------------------- */
 
 /* The texel that position i of n means; -1: none, it is black. */
-static int64_t wrapped(enum wrap wrap, int64_t i, int64_t n)
+static int64_t wrapped(enum asl_wrap wrap, int64_t i, int64_t n)
 {
     switch (wrap) {
-    case WRAP_BLACK:
+    case ASL_WRAP_BLACK:
         return i < 0 || i >= n ? -1 : i;
-    case WRAP_CLAMP:
+    case ASL_WRAP_CLAMP:
         return i < 0 ? 0 : i >= n ? n - 1 : i;
     default: {
-        int64_t period = wrap == WRAP_MIRROR ? 2 * n : n, m = i % period;
+        int64_t period = wrap == ASL_WRAP_MIRROR ? 2 * n : n, m = i % period;
         m = m < 0 ? m + period : m;
         return m < n ? m : 2 * n - 1 - m;
     }
@@ -249,7 +246,7 @@ static void cubic_slopes(const struct lookup *k, const struct asl_image_level *l
 
 /* What a lookup reads: a level, and, where `more` > 0, that share of the next one. */
 struct choice {
-    enum filter filter;
+    enum asl_filter filter;
     uint32_t level;
     float more;
 };
@@ -259,10 +256,10 @@ static struct choice choose(const struct lookup *k, float rho)
 {
     struct choice r = {k->o->filter, 0, 0};
     uint32_t last = k->image->level_count - 1;
-    if (r.filter == FILTER_CLOSEST)
+    if (r.filter == ASL_FILTER_CLOSEST)
         return r;
-    if (r.filter == FILTER_SMART)
-        r.filter = rho < 1 ? FILTER_CUBIC : FILTER_LINEAR;
+    if (r.filter == ASL_FILTER_SMART)
+        r.filter = rho < 1 ? ASL_FILTER_CUBIC : ASL_FILTER_LINEAR;
     if (rho > 1) {
         int e;
         r.more = 2 * frexpf(rho, &e) - 1;
@@ -279,14 +276,14 @@ static void filtered(const struct lookup *k, struct choice r, float out[4])
 {
     const struct asl_image_level *levels = k->image->levels;
     float next[4];
-    if (r.filter == FILTER_CLOSEST) {
+    if (r.filter == ASL_FILTER_CLOSEST) {
         closest(k, out);
         return;
     }
-    (r.filter == FILTER_CUBIC ? cubic : linear)(k, &levels[r.level], out);
+    (r.filter == ASL_FILTER_CUBIC ? cubic : linear)(k, &levels[r.level], out);
     if (r.more == 0)
         return;
-    (r.filter == FILTER_CUBIC ? cubic : linear)(k, &levels[r.level + 1], next);
+    (r.filter == ASL_FILTER_CUBIC ? cubic : linear)(k, &levels[r.level + 1], next);
     for (int c = 0; c < 4; c++)
         out[c] = (1 - r.more) * out[c] + r.more * next[c];
 }
@@ -295,55 +292,32 @@ static void filtered_slopes(const struct lookup *k, struct choice r, float out[8
 {
     const struct asl_image_level *levels = k->image->levels;
     float next[8];
-    if (r.filter == FILTER_CLOSEST) {
+    if (r.filter == ASL_FILTER_CLOSEST) {
         memset(out, 0, 8 * sizeof *out);
         return;
     }
-    (r.filter == FILTER_CUBIC ? cubic_slopes : linear_slopes)(k, &levels[r.level], out);
+    (r.filter == ASL_FILTER_CUBIC ? cubic_slopes : linear_slopes)(k, &levels[r.level], out);
     if (r.more == 0)
         return;
-    (r.filter == FILTER_CUBIC ? cubic_slopes : linear_slopes)(k, &levels[r.level + 1], next);
+    (r.filter == ASL_FILTER_CUBIC ? cubic_slopes : linear_slopes)(k, &levels[r.level + 1], next);
     for (int c = 0; c < 8; c++)
         out[c] = (1 - r.more) * out[c] + r.more * next[c];
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-static enum wrap wrap_named(const char *name)
-{
-    static const struct {
-        const char *name;
-        enum wrap wrap;
-    } names[] = {{"clamp", WRAP_CLAMP}, {"periodic", WRAP_PERIODIC}, {"mirror", WRAP_MIRROR}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i].name, name) == 0)
-            return names[i].wrap;
-    return WRAP_BLACK;
-}
-
-static enum filter filter_named(const char *name)
-{
-    static const struct {
-        const char *name;
-        enum filter filter;
-    } names[] = {{"closest", FILTER_CLOSEST}, {"nearest", FILTER_CLOSEST},
-                 {"linear", FILTER_LINEAR},   {"bilinear", FILTER_LINEAR},
-                 {"cubic", FILTER_CUBIC},     {"bicubic", FILTER_CUBIC}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i].name, name) == 0)
-            return names[i].filter;
-    return FILTER_SMART;
-}
-
 static void string_option(struct options *o, const char *key, const char *value)
 {
-    bool s = strcmp(key, "swrap") == 0, t = strcmp(key, "twrap") == 0;
-    if (s || strcmp(key, "wrap") == 0)
-        o->wrap[0] = wrap_named(value);
-    if (t || strcmp(key, "wrap") == 0)
-        o->wrap[1] = wrap_named(value);
-    if (strcmp(key, "interp") == 0)
-        o->filter = filter_named(value);
+    const struct asl_texture_option *option = asl_texture_option(key);
+    if (!option || !option->words)
+        return;
+    const int number = asl_texture_word(option, value)->number;
+    if (!option->wraps)
+        o->filter = (enum asl_filter)number;
+    else
+        for (int k = 0; k < 2; k++)
+            if (key[0] == "st"[k] || key[0] == 'w')
+                o->wrap[k] = (enum asl_wrap)number;
 }
 
 static void number_option(struct options *o, const char *key, float value)
@@ -366,13 +340,47 @@ static void number_option(struct options *o, const char *key, float value)
     }
 }
 
+/* The checker has seen pairs that are literals. */
+static void report_pair(struct asl_run *r, const struct asl_expr *e, const char *key,
+                        const struct asl_place *value, bool written)
+{
+    char type[ASL_TYPE_TEXT_SIZE], taken[ASL_TYPE_TEXT_SIZE];
+    const char *name = e->builtin->name;
+    const char *s = asl_is(value->type, ASL_STRING) && !written ? value->v[0].s : NULL;
+    const struct asl_texture_option *o = asl_texture_option(key);
+    switch (asl_pair_fault(e->builtin->id, key, value->type, written, s)) {
+    case ASL_PAIR_FITS:
+        break;
+    case ASL_PAIR_NO_OPTION:
+        asl_report(r, ASL_MSG_ERROR, "%s: there is no option \"%.200s\"", name, key);
+        break;
+    case ASL_PAIR_TYPE:
+        asl_report(r, ASL_MSG_ERROR, "%s: \"%s\" %s a %s, not %s", name, key,
+                   o->written ? "writes" : "takes",
+                   asl_type_text(asl_type_of(o->base), taken, sizeof taken),
+                   asl_type_text(value->type, type, sizeof type));
+        break;
+    case ASL_PAIR_UNWRITTEN:
+        asl_report(r, ASL_MSG_ERROR, "%s: \"%s\" writes only where its name is a literal", name,
+                   key);
+        break;
+    case ASL_PAIR_SUBIMAGE:
+        asl_report(r, ASL_MSG_ERROR, "%s: only the first subimage of a file is read", name);
+        break;
+    case ASL_PAIR_VALUE:
+        asl_report(r, ASL_MSG_ERROR, "%s: \"%s\" has no value \"%.200s\"", name, key, s);
+        break;
+    }
+}
+
 /* Pairs from args[first] on. */
-static void read_options(const struct asl_expr *e, const struct asl_place *args, size_t first,
-                         struct options *o)
+static void read_options(struct asl_run *r, const struct asl_expr *e, const struct asl_place *args,
+                         size_t first, struct options *o)
 {
     for (size_t i = first; i + 1 < e->arg_count; i += 2) {
         const char *key = args[i].v[0].s;
         const struct asl_place *p = &args[i + 1];
+        report_pair(r, e, key, p, asl_writes(e, i + 1));
         if (asl_writes(e, i + 1))
             *(asl_is(p->type, ASL_STRING) ? &o->message : &o->alpha) = p;
         else if (asl_is(p->type, ASL_STRING))
@@ -475,7 +483,7 @@ static void bi_texture(struct asl_run *r, const struct asl_expr *e, struct asl_p
     dual s = asl_dual_at(&args[1], 0), t = asl_dual_at(&args[2], 0);
     if (e->overload->count == 7) /* dsdx, dtdx, dsdy, dtdy follow */
         s.dx = args[3].v[0].f, t.dx = args[4].v[0].f, s.dy = args[5].v[0].f, t.dy = args[6].v[0].f;
-    read_options(e, args, e->overload->count, &o);
+    read_options(r, e, args, e->overload->count, &o);
     look_up(r, e, args, &o, s, t, larger(s.dx, s.dy), larger(t.dx, t.dy), out);
 }
 
@@ -484,7 +492,7 @@ static float length3(const float v[3]) { return sqrtf((v[0] * v[0] + v[1] * v[1]
 static void bi_environment(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                            union asl_slot *out)
 {
-    struct options o = {.width = {1, 1}, .wrap = {WRAP_PERIODIC, WRAP_CLAMP}};
+    struct options o = {.width = {1, 1}, .wrap = {ASL_WRAP_PERIODIC, ASL_WRAP_CLAMP}};
     float R[3], x[3], y[3];
     for (size_t c = 0; c < 3; c++) {
         dual d = asl_dual_at(&args[1], c);
@@ -494,8 +502,8 @@ static void bi_environment(struct asl_run *r, const struct asl_expr *e, struct a
         y[c] = given ? args[3].v[c].f : d.dy;
     }
     float length = length3(R), spread = larger(length3(x), length3(y));
-    read_options(e, args, e->overload->count, &o);
-    o.wrap[0] = WRAP_PERIODIC, o.wrap[1] = WRAP_CLAMP;
+    read_options(r, e, args, e->overload->count, &o);
+    o.wrap[0] = ASL_WRAP_PERIODIC, o.wrap[1] = ASL_WRAP_CLAMP;
     float s = 0, t = 0, turn = (float)(2 * M_PI), half = (float)M_PI;
     if (length > 0) {
         float c = R[1] / length;

@@ -414,6 +414,55 @@ static void test_environment(void **state)
     arena_free(&w.arena);
 }
 
+/* Names and values that are known at run time alone: what is none is reported, and left out; what
+ * has no effect on an environment is not looked at. */
+static void test_pairs(void **state)
+{
+    static const struct {
+        const char *call, *said;
+    } rows[] = {
+        {"texture(\"card\", u, v, \"wrap\", w)", "texture: \"wrap\" has no value \"repeat\"|"},
+        {"texture(\"card\", u, v, \"interp\", w, \"twrap\", w)",
+         "texture: \"interp\" has no value \"repeat\"|texture: \"twrap\" has no value "
+         "\"repeat\"|"},
+        {"texture(\"card\", u, v, w, 1)", "texture: there is no option \"repeat\"|"},
+        {"environment(\"card\", I, w, w)", "environment: there is no option \"repeat\"|"},
+        {"environment(\"card\", I, swrap, w, time, 1)", ""},
+        {"texture(\"card\", u, v, swrap, 1)", "texture: \"swrap\" takes a string, not int|"},
+        {"texture(\"card\", u, v, time, 1, empty, 2, swrap, \"clamp\")", ""},
+        {"texture(\"card\", u, v, alpha, f)",
+         "texture: \"alpha\" writes only where its name is a literal|"},
+        {"texture(\"card\", u, v, \"subimage\", empty)", ""},
+        {"texture(\"card\", u, v, \"subimage\", w)",
+         "texture: only the first subimage of a file is read|"},
+        {"texture(\"none\", u, v, \"wrap\", w)",
+         "texture: \"wrap\" has no value \"repeat\"|texture: there is no image \"none\"|"},
+        {"texture(\"none\", u, v, \"wrap\", w, \"missingalpha\", 1)",
+         "texture: \"wrap\" has no value \"repeat\"|"},
+    };
+    (void)state;
+    struct world w;
+    world_open(&w);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char code[512];
+        float got[4];
+        snprintf(code, sizeof code,
+                 "string w = \"repeat\", swrap = \"swrap\", time = \"time\", empty = \"\", alpha = "
+                 "\"alpha\"; f = 7; c = %s;",
+                 rows[k].call);
+        run(&w, code, 0.5F, 0.5F, 0, got);
+        assert_string_equal(w.said, rows[k].said);
+        assert_true(got[3] == 7); /* nothing is written */
+    }
+    /* an unknown wrap is black, whose outside is `fill`; an unknown option changes nothing */
+    expect(&w,
+           "string w = \"repeat\"; c = texture(\"card\", u, v, \"wrap\", w, w, 3, \"fill\", 5);", 9,
+           9, 0, (float[]){5, 5, 5, 0});
+    assert_string_equal(w.said, "texture: \"wrap\" has no value \"repeat\"|texture: there is no "
+                                "option \"repeat\"|");
+    arena_free(&w.arena);
+}
+
 static void refused(const char *code, const char *words)
 {
     struct arena a = {0};
@@ -448,7 +497,8 @@ int main(void)
         cmocka_unit_test(test_wraps),   cmocka_unit_test(test_filters),
         cmocka_unit_test(test_levels),  cmocka_unit_test(test_missing),
         cmocka_unit_test(test_facts),   cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_pairs),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
