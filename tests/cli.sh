@@ -1220,6 +1220,42 @@ E2
     done
 }
 
+# Options of look-ups that are known only when a shader runs, or when a scene gives its parameters: every engine and device reports
+# those that there are not, each text once, and no image that is there.
+case_shade_unknown_pairs()
+{
+    local opencl engine device
+    opencl=$("$program" devices | grep -o '^opencl:[0-9]*' | head -n 1)
+    cp "$here/../scenes/library/textures/tile.png" p.png
+    cat >look.asl <<'E2'
+surface look(string wrap = "clamp", string key = "width", output color c = 0)
+{
+    string k = key;
+    c = texture("p.png", 3 * u, v, "wrap", wrap);
+    c = c + texture("none.png", u, v, "missingalpha", 1, k, wrap);
+    Ci = c * diffuse(N);
+}
+E2
+    for engine in interp ir llvm native $opencl; do
+        run 0 shade --engine "$engine" -g 3 3 --param wrap repeat --param key blurr look
+        sort stderr | grep . >"said.${engine%:*}"
+        cmp said.interp "said.${engine%:*}" || fail "$engine reports other things than interp"
+    done
+    [ "$(cat said.interp)" = 'ERROR: texture: "wrap" has no value "repeat"
+ERROR: texture: there is no option "blurr"' ] || fail "interp reports other things"
+    cat >look.json <<'E2'
+{"isophote": 1, "camera": {"origin": [0, 0, 3], "target": [0, 0, 0], "up": [0, 1, 0], "fov": 40}, "environment": {"radiance": 1},
+ "materials": {"m": {"type": "shader", "shader": "look.asl", "parameters": {"wrap": "repeat", "key": "blurr"}}},
+ "objects": [{"type": "sphere", "center": [0, 0, 0], "radius": 1, "material": "m"}]}
+E2
+    for device in reference native $opencl; do
+        run 0 render look.json --device "$device" --width 8 --height 8 --spp 1 -o look.pfm
+        cat stdout stderr | grep '^material' >"said.${device%:*}"
+        [ "$(cat "said.${device%:*}")" = "material 'm', layer 'm', look.asl:4: error: texture: \"wrap\" has no value \"repeat\"
+material 'm', layer 'm', look.asl:5: error: texture: there is no option \"blurr\"" ] || fail "$device reports other things"
+    done
+}
+
 # A texture whose second directory is no level of the first: the file and the level are named, once.
 case_shade_levels()
 {

@@ -253,12 +253,12 @@ static enum status voice_make(const struct asl_code *code, const char *const *ou
         return st;
     v->faults = ARENA_ARRAY(&v->arena, struct shade_scene_fault, v->emitted.image_count + 1);
     for (size_t i = 0; v->faults && i < v->emitted.image_count; i++) {
-        const char *name = v->emitted.images[i], *why = shader_images_fault(images, name);
+        const char *name = v->emitted.images[i];
         struct shade_scene_fault *f = &v->faults[v->fault_count];
-        if (!why)
+        if (shader_images_find(images, name))
             continue;
-        *f =
-            (struct shade_scene_fault){arena_strdup(&v->arena, name), arena_strdup(&v->arena, why)};
+        *f = (struct shade_scene_fault){arena_strdup(&v->arena, name),
+                                        arena_strdup(&v->arena, shader_images_fault(images, name))};
         if (!f->name || !f->why)
             return no_memory(err);
         v->fault_count++;
