@@ -202,7 +202,7 @@ static int pair_is_wrong(struct emit *e, const void *ctx, const char *value)
     const struct pair *p = ctx;
     const struct ir_arg *a = p->value;
     (void)e;
-    return asl_pair_fault((enum asl_builtin_id)p->call->callee, p->key, a->type,
+    return asl_pair_fault((enum asl_builtin_id)p->call->callee, asl_texture_option(p->key), a->type,
                           a->is_place && a->written, value) != ASL_PAIR_FITS;
 }
 

@@ -503,16 +503,16 @@ struct asl_texture_option {
     bool written; /* the value is a variable */
     bool idle;    /* OSL has it, and it changes nothing of an image */
 };
-/* NULL: there is none. */
+/* NULL: there is none. "" is one, which is idle. */
 const struct asl_texture_option *asl_texture_option(const char *key);
 /* A float may be an int, a colour any triple, a subimage a string. */
 bool asl_texture_takes(const struct asl_texture_option *o, struct asl_type t);
 /* Of an option of words: the word, or the default where `name` is none of them. */
 const struct asl_texture_word *asl_texture_word(const struct asl_texture_option *o,
                                                 const char *name);
-/* What a run reports of a pair that the checker has not seen whole: key and type of the value,
- * whether the call writes it, and its string, or NULL: a number, or one that is not known yet. What
- * has no effect in `id`, BI_TEXTURE or BI_ENVIRONMENT, fits. */
+/* What a run reports of a pair that the checker has not seen whole: the option or NULL, the type of
+ * the value, whether the call writes it, and its string, or NULL: a number, or one that is not known
+ * yet. What has no effect in `id`, BI_TEXTURE or BI_ENVIRONMENT, fits. */
 enum asl_pair_fault {
     ASL_PAIR_FITS,
     ASL_PAIR_NO_OPTION,
@@ -521,8 +521,8 @@ enum asl_pair_fault {
     ASL_PAIR_SUBIMAGE,  /* not the first */
     ASL_PAIR_VALUE      /* none of the option's words */
 };
-enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const char *key, struct asl_type t,
-                                   bool written, const char *value);
+enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const struct asl_texture_option *o,
+                                   struct asl_type t, bool written, const char *value);
 
 /* Global variables: index into the list, -1 if the name is none. */
 int asl_global_find(const char *name);

@@ -34,12 +34,16 @@ static const struct asl_texture_option options[] = {
     {.key = "rwrap", .base = ASL_STRING, .idle = true},
     {.key = "rwidth", .base = ASL_FLOAT, .idle = true},
     {.key = "rblur", .base = ASL_FLOAT, .idle = true},
-    {.key = "time", .base = ASL_FLOAT, .idle = true}};
+    {.key = "time", .base = ASL_FLOAT, .idle = true},
+    {.key = "", .idle = true}}; /* OSL passes over it */
+
+/* Look-ups do this for each pair. */
+static inline bool same(const char *a, const char *b) { return a[0] == b[0] && strcmp(a, b) == 0; }
 
 const struct asl_texture_option *asl_texture_option(const char *key)
 {
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (strcmp(options[i].key, key) == 0)
+        if (same(options[i].key, key))
             return &options[i];
     return NULL;
 }
@@ -55,26 +59,25 @@ const struct asl_texture_word *asl_texture_word(const struct asl_texture_option 
                                                 const char *name)
 {
     const struct asl_texture_word *w = o->words;
-    while (w->name && strcmp(w->name, name) != 0)
+    while (w->name && !same(w->name, name))
         w++;
     return w;
 }
 
-enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const char *key, struct asl_type t,
-                                   bool written, const char *value)
+enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const struct asl_texture_option *o,
+                                   struct asl_type t, bool written, const char *value)
 {
-    const struct asl_texture_option *o = asl_texture_option(key);
-    if (!key[0] || (o && (o->idle || (o->wraps && id == BI_ENVIRONMENT))))
-        return ASL_PAIR_FITS;
     if (!o)
         return ASL_PAIR_NO_OPTION;
+    if (o->idle || (o->wraps && id == BI_ENVIRONMENT))
+        return ASL_PAIR_FITS;
     if (!asl_texture_takes(o, t))
         return ASL_PAIR_TYPE;
     if (o->written && !written)
         return ASL_PAIR_UNWRITTEN;
     if (!value || o->written)
         return ASL_PAIR_FITS;
-    if (strcmp(key, "subimage") == 0)
+    if (!o->words) /* subimage */
         return value[0] ? ASL_PAIR_SUBIMAGE : ASL_PAIR_FITS;
     return asl_texture_word(o, value)->name ? ASL_PAIR_FITS : ASL_PAIR_VALUE;
 }

@@ -306,9 +306,9 @@ static void filtered_slopes(const struct lookup *k, struct choice r, float out[8
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-static void string_option(struct options *o, const char *key, const char *value)
+static void string_option(struct options *o, const struct asl_texture_option *option,
+                          const char *value)
 {
-    const struct asl_texture_option *option = asl_texture_option(key);
     if (!option || !option->words)
         return;
     const int number = asl_texture_word(option, value)->number;
@@ -316,7 +316,7 @@ static void string_option(struct options *o, const char *key, const char *value)
         o->filter = (enum asl_filter)number;
     else
         for (int k = 0; k < 2; k++)
-            if (key[0] == "st"[k] || key[0] == 'w')
+            if (option->key[0] == "st"[k] || option->key[0] == 'w')
                 o->wrap[k] = (enum asl_wrap)number;
 }
 
@@ -342,13 +342,13 @@ static void number_option(struct options *o, const char *key, float value)
 
 /* The checker has seen pairs that are literals. */
 static void report_pair(struct asl_run *r, const struct asl_expr *e, const char *key,
-                        const struct asl_place *value, bool written)
+                        const struct asl_texture_option *o, const struct asl_place *value,
+                        bool written)
 {
     char type[ASL_TYPE_TEXT_SIZE], taken[ASL_TYPE_TEXT_SIZE];
     const char *name = e->builtin->name;
     const char *s = asl_is(value->type, ASL_STRING) && !written ? value->v[0].s : NULL;
-    const struct asl_texture_option *o = asl_texture_option(key);
-    switch (asl_pair_fault(e->builtin->id, key, value->type, written, s)) {
+    switch (asl_pair_fault(e->builtin->id, o, value->type, written, s)) {
     case ASL_PAIR_FITS:
         break;
     case ASL_PAIR_NO_OPTION:
@@ -380,11 +380,12 @@ static void read_options(struct asl_run *r, const struct asl_expr *e, const stru
     for (size_t i = first; i + 1 < e->arg_count; i += 2) {
         const char *key = args[i].v[0].s;
         const struct asl_place *p = &args[i + 1];
-        report_pair(r, e, key, p, asl_writes(e, i + 1));
+        const struct asl_texture_option *option = asl_texture_option(key);
+        report_pair(r, e, key, option, p, asl_writes(e, i + 1));
         if (asl_writes(e, i + 1))
             *(asl_is(p->type, ASL_STRING) ? &o->message : &o->alpha) = p;
         else if (asl_is(p->type, ASL_STRING))
-            string_option(o, key, p->v[0].s);
+            string_option(o, option, p->v[0].s);
         else if (asl_is(p->type, ASL_INT) && strcmp(key, "firstchannel") == 0)
             o->first = p->v[0].i;
         else if (asl_is(p->type, ASL_INT))
