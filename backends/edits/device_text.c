@@ -116,9 +116,11 @@ enum status mutant_library(const char *id, struct text *out, struct error *err)
     struct edit here = e ? *e : (struct edit){0};
     if (here.twin) /* in the library's text alone */
         here.offset = here.twin, here.twin = 0;
-    const char *made = here.offset >= t.kernel ? edit_apply(&a, t.text, &here) : t.text;
+    const char *made = !e ? text_marked(&a, t.text, t.kernel, t.bodies, t.body_count)
+                       : here.offset >= t.kernel ? edit_apply(&a, t.text, &here)
+                                                 : t.text;
     if (made)
-        text_puts(out, made + t.kernel);
+        text_puts(out, made + (e ? t.kernel : 0));
     arena_free(&a);
     return made && !out->failed ? STATUS_OK
                                 : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");

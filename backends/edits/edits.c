@@ -513,21 +513,24 @@ char *edit_alone(struct arena *a, const char *text, const struct body *bodies, s
     return alone;
 }
 
-char *text_marked(struct arena *a, const char *text, const struct body *bodies, size_t count)
+char *text_marked(struct arena *a, const char *text, size_t begin, const struct body *bodies,
+                  size_t count)
 {
     static const char shown[] = "__attribute__((visibility(\"default\")))";
     struct text t = {0};
-    size_t at = 0;
+    size_t at = begin;
     text_printf(&t,
                 "%s unsigned char isophote_reached[%zu];\n"
                 "%s const unsigned isophote_reached_count = %zu;\n",
                 shown, count + 1, shown, count);
     for (size_t i = 0; i < count; i++) {
-        const size_t begin = bodies[i].at + 1; /* behind the brace */
-        text_append(&t, text + at, begin - at);
+        const size_t inside = bodies[i].at + 1; /* behind the brace */
+        if (inside <= at)
+            continue;
+        text_append(&t, text + at, inside - at);
         if (!bodies[i].helper)
             text_printf(&t, "isophote_reached[%zu]=1;", i);
-        at = begin;
+        at = inside;
     }
     text_puts(&t, text + at);
     char *marked = t.failed ? NULL : arena_strndup(a, t.data, t.len);

@@ -33,10 +33,11 @@ bool edit_in_helper(const struct body *bodies, size_t count, const struct edit *
  * but its twin and helpers is only declared. In the arena; NULL when out of memory. */
 char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
                  const struct edit *e, bool made);
-/* The text with a mark at the beginning of each function but helpers: it sets its place in
- * `isophote_reached`, of `isophote_reached_count` bytes, by the number of its body. In the arena; NULL
- * when out of memory. */
-char *text_marked(struct arena *a, const char *text, const struct body *bodies, size_t count);
+/* The text from `begin` on with a mark at the beginning of each function but helpers: it sets its
+ * place in `isophote_reached`, of `isophote_reached_count` bytes, by the number of its body, of all.
+ * In the arena; NULL when out of memory. */
+char *text_marked(struct arena *a, const char *text, size_t begin, const struct body *bodies,
+                  size_t count);
 /* The text with functions that a linker may replace, all but helpers: `static` in front of them means
  * "weak". In the arena; NULL when out of memory. */
 char *text_apart(struct arena *a, const char *text);
@@ -59,7 +60,7 @@ enum status device_text_need(struct device_text *out, struct error *err);
 bool mutant_is(const char *id);
 /* The edit that it names; NULL: none. Fails: MISSING, MEMORY. */
 enum status mutant_edit(const char *id, const struct edit **out, struct error *err);
-/* Appends the shaders' library as the mutant has it. Fails: MISSING, MEMORY. */
+/* Appends the shaders' library as the mutant has it; without an edit its functions are marked. Fails: MISSING, MEMORY. */
 enum status mutant_library(const char *id, struct text *out, struct error *err);
 
 #endif

@@ -454,7 +454,7 @@ static enum status edited_make(struct making *m, const char *source, struct aren
         return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     if (edit)
         TRY(object_need(c, m->flags, made, NULL, a, &objects[0], &sizes[0], info, err));
-    const char *marked = whole ? "" : text_marked(a, request->source, bodies, count);
+    const char *marked = whole ? "" : text_marked(a, request->source, 0, bodies, count);
     if (!marked)
         return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     if (!whole)

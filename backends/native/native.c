@@ -186,7 +186,7 @@ static unsigned char reached[FUNCTIONS_MOST];
 static size_t reached_count;
 static pthread_mutex_t reached_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void reached_take(void *library)
+void native_reached_take(void *library)
 {
     const unsigned char *marks = dlsym(library, "isophote_reached");
     const unsigned *count = dlsym(library, "isophote_reached_count");
@@ -216,7 +216,7 @@ static const char *abreast_problem(const struct backend *b, uint32_t features, u
 static void loaded_close(struct loaded *l)
 {
     if (l->library) {
-        reached_take(l->library);
+        native_reached_take(l->library);
         dlclose(l->library);
     }
     llvm_program_free(l->program);

@@ -53,4 +53,7 @@ void native_set_threads(struct backend *b, unsigned threads);
     .film_read = native_film_read, .run_words = native_run_words, .defaults = native_defaults,     \
     .set_threads = native_set_threads
 
+/* Takes over which functions a library of a mutant without an edit has run, before it is closed. */
+void native_reached_take(void *library);
+
 #endif

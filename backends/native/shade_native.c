@@ -43,6 +43,14 @@ static const char *mode_options(enum math_mode mode)
     }
 }
 
+static void library_close(struct native *n)
+{
+    if (n->library) {
+        native_reached_take(n->library);
+        dlclose(n->library);
+    }
+}
+
 static enum status take(struct native *n, void *library, struct error *err)
 {
     void *p = dlsym(library, "asl_points");
@@ -50,8 +58,7 @@ static enum status take(struct native *n, void *library, struct error *err)
         dlclose(library);
         return error_msg(err, STATUS_BUILD, "the compiled shader has no entry");
     }
-    if (n->library)
-        dlclose(n->library);
+    library_close(n);
     n->library = library;
     memcpy(&n->run, &p, sizeof p);
     return STATUS_OK;
@@ -178,8 +185,7 @@ static void grids_close(struct shade *s)
     struct native *n = s->state;
     if (!n)
         return;
-    if (n->library)
-        dlclose(n->library);
+    library_close(n);
     llvm_program_free(n->code);
     shade_program_free(&n->program);
     free(n);

@@ -12,6 +12,7 @@
  * edit goes through in as many. */
 static const double first_round_s = 1;
 static const double worker_s = 0.05; /* what a process costs that runs a case */
+static const double values_cost = 0.125; /* of a case that looks at values, not at a picture */
 /* Only these run the library of shaders (the level's others interpret the IR, on no device); and
  * the machine code of mode strict alone. */
 static const char with_shaders[] =
@@ -297,8 +298,7 @@ static bool may_hold(const struct subject *s, const struct listed *l)
 static bool may_run(const struct subject *s, const struct listed *l)
 {
     return !l->skipped &&
-           (!l->reached || s->edit.helper || (l->grids && s->edit.of_library) ||
-            is_reached(l->reached, s->edit.body) || is_reached(l->reached, s->edit.twin_body));
+           (!l->reached || s->edit.helper || is_reached(l->reached, s->edit.body) || is_reached(l->reached, s->edit.twin_body));
 }
 
 /* A case that a mutant can be asked, and what its answer is thought to cost. */
@@ -334,7 +334,8 @@ static size_t group_of(const struct mutants_run *r, const struct listed *l)
 }
 
 /* When a mutant is asked what: of the cases that can notice, the quickest first. Each of a group
- * makes the next of it worth less: they look at the same things. */
+ * makes the next of it worth less: they look at the same things. Those of the shaders' level are
+ * taken for quicker than they are: they compare what the library's functions give. */
 static enum status order_cases(struct mutants_run *r, struct error *err)
 {
     struct arena a = {0};
@@ -361,7 +362,8 @@ static enum status order_cases(struct mutants_run *r, struct error *err)
             s->due_s[l - r->cases] = INFINITY;
             if (may_hold(s, l) && may_run(s, l))
                 own[count++] =
-                    (struct choice){l, quick[c].cost * (double)++met[groups[l - r->cases]]};
+                    (struct choice){l, quick[c].cost * (double)++met[groups[l - r->cases]] *
+                                           (l->shader_level ? values_cost : 1)};
         }
         qsort(own, count, sizeof *own, choice_compare);
         for (size_t c = 0; c < count; c++) {

@@ -25,7 +25,7 @@ enum status shader_case_setting(const struct run_context *c, struct shader_setti
 /* shader_builtin.c: one builtin on special values and values at random. */
 enum status shader_builtin_case(struct run_context *c, const char *builtin, struct error *err);
 /* All builtins, many in one shader: a part of them, from 0. */
-enum { SHADER_BUILTIN_PARTS = 4 };
+enum { SHADER_BUILTIN_PARTS = 20 };
 enum status shader_builtins_case(struct run_context *c, unsigned part, struct error *err);
 /* Does the builtin compute anything? */
 bool shader_builtin_computes(const struct asl_builtin_row *row);

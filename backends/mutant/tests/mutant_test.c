@@ -62,7 +62,7 @@ static void test_bodies(void **state)
     assert_string_equal(edit_alone(&a, text, bodies, count, &edits[minus], false),
                         "struct A(axis) { int x; };\nint A(f)(int y) ;\n"
                         "static struct A(axis) A(g)(int z) { return h(z - 2); }\n");
-    const char *marked = text_marked(&a, text, bodies, count);
+    const char *marked = text_marked(&a, text, 0, bodies, count);
     assert_non_null(strstr(marked, "struct A(axis) { int x; }"));
     assert_non_null(strstr(marked, "int A(f)(int y) {isophote_reached[0]=1; return y + 1; }"));
     assert_non_null(strstr(marked, "A(g)(int z) {isophote_reached[1]=1; return h(z - 2); }"));
