@@ -11,7 +11,7 @@
 /* Cases are asked in rounds, of twice the seconds each: of a mutant, those that the text without an
  * edit goes through in as many. */
 static const double first_round_s = 1;
-static const double worker_s = 0.05; /* what a process costs that runs a case */
+static const double worker_s = 0.05;     /* what a process costs that runs a case */
 static const double values_cost = 0.125; /* of a case that looks at values, not at a picture */
 /* Only these run the library of shaders (the level's others interpret the IR, on no device); and
  * the machine code of mode strict alone. */
@@ -297,8 +297,8 @@ static bool may_hold(const struct subject *s, const struct listed *l)
 /* Does the case run the function? */
 static bool may_run(const struct subject *s, const struct listed *l)
 {
-    return !l->skipped &&
-           (!l->reached || s->edit.helper || is_reached(l->reached, s->edit.body) || is_reached(l->reached, s->edit.twin_body));
+    return !l->skipped && (!l->reached || s->edit.helper || is_reached(l->reached, s->edit.body) ||
+                           is_reached(l->reached, s->edit.twin_body));
 }
 
 /* A case that a mutant can be asked, and what its answer is thought to cost. */
