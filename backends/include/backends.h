@@ -499,7 +499,7 @@ enum status mutants_count(size_t *count, struct error *err);
 enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct error *err);
 enum status mutants_text_hash(char hash[33], struct error *err);
 /* Which functions the mutants' programs that this process has closed have run, by the number of the
- * body; how many are known. Grids of shaders are not counted. */
+ * body; how many are known. In grids of shaders those of the library are marked too. */
 size_t mutants_reached(const unsigned char **marks);
 /* What the compiler makes of a mutant on this machine. */
 struct mutant_code {

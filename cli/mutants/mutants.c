@@ -18,7 +18,7 @@ static const double values_cost = 0.125; /* of a case that looks at values, not 
 static const char with_shaders[] =
     "^(shader[.].*[.]device$|invariance|image[.](dense[.]|[a-z]+[.]shaded-))";
 static const char with_grids[] =
-    "^(shader|invariance[.]shader)"; /* what these run is not counted */
+    "^(shader|invariance[.]shader)"; /* the library is compiled otherwise there */
 static const char in_mode_strict[] = "^image[.](strict|passes|dense)";
 
 /* ---- which ---------------------------------------------------------------------------------- */

@@ -66,6 +66,11 @@ static void test_bodies(void **state)
     assert_non_null(strstr(marked, "struct A(axis) { int x; }"));
     assert_non_null(strstr(marked, "int A(f)(int y) {isophote_reached[0]=1; return y + 1; }"));
     assert_non_null(strstr(marked, "A(g)(int z) {isophote_reached[1]=1; return h(z - 2); }"));
+    const char *rest = text_marked(&a, text, bodies[0].at + bodies[0].length, bodies, count);
+    assert_null(strstr(rest, "isophote_reached[0]=1;"));
+    assert_null(strstr(rest, "A(f)(int y)"));
+    assert_non_null(strstr(rest, "isophote_reached_count = 2;"));
+    assert_non_null(strstr(rest, "A(g)(int z) {isophote_reached[1]=1; return h(z - 2); }"));
     arena_free(&a);
 }
 
