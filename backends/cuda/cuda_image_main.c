@@ -78,10 +78,13 @@ int main(int argc, char **argv)
 {
     enum math_mode mode;
     struct error err = {0};
-    if (argc != 7 || !math_mode_find(argv[2], &mode))
-        return fail("usage: cuda_image ARCH strict|device|fast PART source|llvm SCENE FILE");
+    char *end = NULL;
+    unsigned long part = argc == 7 ? strtoul(argv[3], &end, 10) : PART_COUNT;
+    if (part >= PART_COUNT || end == argv[3] || *end || !math_mode_find(argv[2], &mode))
+        return fail("usage: cuda_image ARCH strict|device|fast PART source|llvm SCENE FILE\n"
+                    "PART: 0 render, 1 trace, 2 probe, 3 passes");
     struct program_request request = program_request_make(mode);
-    request.part = (enum program_part)strtoul(argv[3], NULL, 0);
+    request.part = (enum program_part)part;
     request.code = strcmp(argv[4], code_path_name(CODE_LLVM)) == 0 ? CODE_LLVM : CODE_SOURCE;
     if (strcmp(argv[4], code_path_name(request.code)) != 0)
         return fail("PATH is source or llvm");

@@ -60,7 +60,8 @@ enum status device_text_need(struct device_text *out, struct error *err);
 bool mutant_is(const char *id);
 /* The edit that it names; NULL: none. Fails: MISSING, MEMORY. */
 enum status mutant_edit(const char *id, const struct edit **out, struct error *err);
-/* Appends the shaders' library as the mutant has it; without an edit its functions are marked. Fails: MISSING, MEMORY. */
+/* Appends the shaders' library as the mutant has it; without an edit its functions are marked.
+ * Fails: MISSING, MEMORY. */
 enum status mutant_library(const char *id, struct text *out, struct error *err);
 
 #endif
