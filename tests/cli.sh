@@ -116,6 +116,109 @@ END
     prints '5 pass, 0 fail'
 }
 
+# A module of LLVM gives the film of the same procedure in C, on every device.
+case_modules()
+{
+    local library=$here/../shaders/library device film want=
+    cat >tiles.c <<'END'
+#include "procedure.h"
+PROCEDURE(tiles, const procedure_point *at, float scale DEFAULT(5.0f), color ink DEFAULT(0.1f, 0.4f, 0.8f),
+          color *Cout, float *roughness)
+{
+    float x = at->P.x * scale, y = at->P.y * scale;
+    int cell = (int)floorf(x) + 3 * (int)floorf(y), k = 0;
+    color c = {0.9f, 0.9f, 0.8f};
+    for (int i = cell & 7; i > 0; i = (i - 1) & cell)
+        k += i;
+    if (k & 2)
+        c = ink;
+    *roughness = 0.1f + 0.1f * (float)(k & 7);
+    *Cout = c;
+}
+END
+    cat >tiles.ll <<'END'
+@isophote_procedure = constant [127 x i8] c"tiles(const procedure_point *at, float scale DEFAULT(5.0f), color ink DEFAULT(0.1f, 0.4f, 0.8f), color *Cout, float *roughness)"
+define void @tiles(ptr %at, float %scale, <2 x float> %ink.coerce0, float %ink.coerce1, ptr %Cout, ptr %roughness) {
+entry:
+  %Px = load float, ptr %at
+  %Pyp = getelementptr i8, ptr %at, i64 4
+  %Py = load float, ptr %Pyp
+  %x = fmul float %Px, %scale
+  %y = fmul float %Py, %scale
+  %fx = call float @llvm.floor.f32(float %x)
+  %fy = call float @llvm.floor.f32(float %y)
+  %ix = fptosi float %fx to i32
+  %iy = fptosi float %fy to i32
+  %iy3 = mul i32 %iy, 3
+  %cell = add i32 %iy3, %ix
+  %first = and i32 %cell, 7
+  %some = icmp sgt i32 %first, 0
+  br i1 %some, label %loop, label %end
+loop:
+  %i = phi i32 [ %first, %entry ], [ %in, %loop ]
+  %k0 = phi i32 [ 0, %entry ], [ %k1, %loop ]
+  %k1 = add i32 %k0, %i
+  %i1 = add i32 %i, -1
+  %in = and i32 %i1, %cell
+  %go = icmp sgt i32 %in, 0
+  br i1 %go, label %loop, label %end
+end:
+  %k = phi i32 [ 0, %entry ], [ %k1, %loop ]
+  %k2 = and i32 %k, 2
+  %is = icmp eq i32 %k2, 0
+  %rg = select i1 %is, <2 x float> <float 0x3FECCCCCC0000000, float 0x3FECCCCCC0000000>, <2 x float> %ink.coerce0
+  %b = select i1 %is, float 0x3FE99999A0000000, float %ink.coerce1
+  %k7 = and i32 %k, 7
+  %kf = sitofp i32 %k7 to float
+  %kt = fmul float %kf, 0x3FB99999A0000000
+  %rough = fadd float %kt, 0x3FB99999A0000000
+  store float %rough, ptr %roughness
+  store <2 x float> %rg, ptr %Cout
+  %bp = getelementptr { float, float, float }, ptr %Cout, i32 0, i32 2
+  store float %b, ptr %bp
+  ret void
+}
+declare float @llvm.floor.f32(float)
+END
+    scene()
+    {
+        cat >"$1.json" <<END
+{"isophote": 1, "camera": {"origin": [0, 1.2, 4], "target": [0, 0.5, 0], "fov": 35},
+ "materials": {"m": {"type": "shader", "shader": "$2", "parameters": {"scale": 4}, "base": {"type": "principled"},
+                     "drive": {"base_color": "Cout", "roughness": "roughness"}}},
+ "objects": [{"type": "sphere", "material": "m", "center": [0, 0.6, 0], "radius": 0.9}], "environment": {"radiance": 1}}
+END
+    }
+    scene module tiles.ll
+    scene procedure tiles.c
+    for device in native opencl:0; do
+        "$program" devices 2>/dev/null | grep -q "^$device" || continue
+        for name in procedure module; do
+            run_on "$device" render "$name.json" --device "$device" "${small[@]}" -o "out/$name.exr"
+            film=$(grep -Eo 'film[ :]+[0-9a-f]{16,}' stdout stderr -h | head -n 1)
+            [ -n "$film" ] || fail "no film is named"
+            [ "${want:=$film}" = "$film" ] || fail "$name on $device: $film, not $want"
+        done
+    done
+    cp tiles.ll same.ll
+    sed 's/%iy, 3/%iy, 5/' same.ll >tiles.ll # another module, another picture
+    run 0 render module.json --device native "${small[@]}" -o out/other.exr
+    film=$(grep -Eo 'film[ :]+[0-9a-f]{16,}' stdout stderr -h | head -n 1)
+    [ -n "$film" ] && [ "$film" != "$want" ] || fail "another module gave the same film"
+    rm out/*
+    printf 'declare i32 @system(ptr)\ndefine void @s(ptr %%at, ptr %%Cout) {\n  %%x = call i32 @system(ptr %%at)\n  ret void\n}\n' >tiles.ll
+    run 2 render module.json --device native "${small[@]}" -o out/bad.exr
+    says 'tiles.ll:3:[0-9]*: .*@system'
+    nothing_in out
+    run 1 aslc tiles.ll
+    says 'tiles.ll:3:[0-9]*: error: .*@system'
+    cp "$library/hilbert.ll" .
+    run 0 aslc hilbert.ll
+    run 0 shade --print -g 1 1 hilbert.aso -o Cout null
+    run 0 conform hilbert.ll --level shader --device native --filter 'file[.]hilbert[.](ir|device|llvm)$'
+    prints '3 pass, 0 fail'
+}
+
 # ambient_occlusion() is the closure of light that is not blocked.
 case_open_light()
 {

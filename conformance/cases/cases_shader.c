@@ -77,9 +77,11 @@ static void add_file(struct listing *l, const char *group, const char *name, con
 
 bool shader_path(const char *path)
 {
-    size_t n = strlen(path);
-    return (n > 4 && (strcmp(path + n - 4, ".asl") == 0 || strcmp(path + n - 4, ".osl") == 0)) ||
-           (n > 2 && strcmp(path + n - 2, ".c") == 0);
+    static const char *const endings[] = {".asl", ".osl", ".c", ".ll"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        is = is || (path_ends(path, endings[i]) && strlen(path) > strlen(endings[i]));
+    return is;
 }
 
 static int by_name(const void *a, const void *b)

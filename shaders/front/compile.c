@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compile.c: the stages in their order, and what the outside may ask of a program. */
 #include "asl.h"
+#include "modules.h"
 #include "procedure.h"
 
 #include <string.h>
@@ -39,6 +40,16 @@ static enum status run_stages(struct asl_compile *c, const char *file, const cha
     char *name = asl_strndup(c, file, strlen(file));
     size_t length = strlen(copy);
     const struct asl_source *src = asl_source_new(c, name, copy, length);
+    if (asl_module_is(name)) {
+        c->silent = true; /* nobody wrote its statements */
+        asl_module_read(c, asl_source_new(c, name, copy, size), tokens);
+        if (c->diags->errors)
+            return STATUS_OK;
+        if (out)
+            parse_and_check(c, tokens, out);
+        asl_diags_sort(c);
+        return STATUS_OK;
+    }
     if (length < size)
         asl_error(c, end_of(src), "is this a text file?", "a character 0");
     c->procedure = asl_procedure_is(name);

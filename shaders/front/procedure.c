@@ -10,7 +10,7 @@
 enum { PROCEDURE_PARAMS = 64, PROCEDURE_NESTING = 200 };
 
 struct procedure_param {
-    const struct asl_token *name;
+    const struct asl_token *type, *name;
     bool pointer, point; /* point: the const struct procedure_point * */
 };
 
@@ -35,7 +35,8 @@ struct procedure_bracket {
 
 struct procedure {
     struct asl_compile *c;
-    const struct asl_token *t; /* the next one; the list ends with TOK_END */
+    struct asl_token *own_tokens; /* all of them; the list ends with TOK_END */
+    const struct asl_token *t;    /* the next one */
     struct asl_tokens *out;
     struct procedure_function *functions, *own; /* own: whose body is read */
     const struct asl_token *entry;
@@ -52,13 +53,17 @@ static const char suffix[] = "__c"; /* of names that mean something in ASL */
 
 static const struct {
     const char *c, *asl;
-} maths[] = {{"sqrtf", "sqrt"},   {"fabsf", "fabs"}, {"floorf", "floor"}, {"ceilf", "ceil"},
-             {"truncf", "trunc"}, {"fmodf", "fmod"}, {"fminf", "min"},    {"fmaxf", "max"},
-             {"sinf", "sin"},     {"cosf", "cos"},   {"tanf", "tan"},     {"asinf", "asin"},
-             {"acosf", "acos"},   {"atanf", "atan"}, {"atan2f", "atan2"}, {"sinhf", "sinh"},
-             {"coshf", "cosh"},   {"tanhf", "tanh"}, {"expf", "exp"},     {"exp2f", "exp2"},
-             {"expm1f", "expm1"}, {"logf", "log"},   {"log2f", "log2"},   {"log10f", "log10"},
-             {"powf", "pow"},     {"cbrtf", "cbrt"}};
+    size_t count; /* of arguments */
+} maths[] = {
+    {"sqrtf", "sqrt", 1},   {"fabsf", "fabs", 1},   {"floorf", "floor", 1}, {"ceilf", "ceil", 1},
+    {"truncf", "trunc", 1}, {"roundf", "round", 1}, {"fmodf", "fmod", 2},   {"fminf", "min", 2},
+    {"fmaxf", "max", 2},    {"sinf", "sin", 1},     {"cosf", "cos", 1},     {"tanf", "tan", 1},
+    {"asinf", "asin", 1},   {"acosf", "acos", 1},   {"atanf", "atan", 1},   {"atan2f", "atan2", 2},
+    {"sinhf", "sinh", 1},   {"coshf", "cosh", 1},   {"tanhf", "tanh", 1},   {"expf", "exp", 1},
+    {"exp2f", "exp2", 1},   {"expm1f", "expm1", 1}, {"logf", "log", 1},     {"log2f", "log2", 1},
+    {"log10f", "log10", 1}, {"powf", "pow", 2},     {"cbrtf", "cbrt", 1},   {"minnumf", "min", 2},
+    {"maxnumf", "max", 2}};
+enum { MATHS = sizeof maths / sizeof *maths, MATHS_OF_LLVM = 2 /* the last, which C has not */ };
 
 static const char *const members[] = {"P", "N", "Ng", "I", "dPdu", "dPdv", "time", "u", "v", NULL};
 
@@ -217,6 +222,7 @@ static void parameter(struct procedure *p, struct procedure_function *f, bool en
     while (x->pointer && asl_word(p->t, "const"))
         p->t++;
     x->point = is_point(type);
+    x->type = type;
     x->name = p->t;
     if (p->t->kind != TOK_NAME) {
         refuse(p, p->t, x->pointer ? "there are no pointers to pointers" : NULL,
@@ -461,7 +467,7 @@ static void name(struct procedure *p)
             argument(p);
         return;
     }
-    for (size_t i = 0; i < sizeof maths / sizeof *maths; i++)
+    for (size_t i = 0; i < MATHS - MATHS_OF_LLVM; i++)
         if (asl_word(t, maths[i].c)) {
             put_text(p, t, TOK_NAME, maths[i].asl);
             p->t++;
@@ -661,15 +667,24 @@ static void body(struct procedure *p)
     } while (p->depth && !p->failed);
 }
 
+/* PROCEDURE(NAME, PARAMETERS), which procedure.h makes the same as NAME(PARAMETERS). */
 static void function(struct procedure *p)
 {
     const struct asl_token *first = p->t;
+    bool named = asl_word(first, "PROCEDURE") && first[1].kind == TOK_LPAREN &&
+                 first[2].kind == TOK_NAME && first[3].kind == TOK_COMMA;
     bool hidden = false;
     for (; asl_word(p->t, "static") || asl_word(p->t, "inline"); p->t++)
         hidden = hidden || asl_word(p->t, "static");
     const struct asl_token *type = p->t, *called = p->t + (p->t->kind != TOK_END);
-    if ((!is_type(type) && !asl_word(type, "void")) || called->kind != TOK_NAME ||
-        called[1].kind != TOK_LPAREN) {
+    if (named) {
+        called = first + 2;
+        static const char paren[] = "(";
+        struct asl_token *comma = &p->own_tokens[first + 3 - p->own_tokens];
+        comma->kind = TOK_LPAREN;
+        comma->text = paren;
+    } else if ((!is_type(type) && !asl_word(type, "void")) || called->kind != TOK_NAME ||
+               called[1].kind != TOK_LPAREN) {
         refuse(p, first, "#define names constants; types are those of procedure.h",
                "only functions stand at the top of a procedure");
         return;
@@ -687,7 +702,7 @@ static void function(struct procedure *p)
                "a file is one procedure, and this is a second");
         return;
     }
-    if (entry && !asl_word(type, "void")) {
+    if (entry && !named && !asl_word(type, "void")) {
         refuse(p, type, "void NAME(const procedure_point *, ...)",
                "a procedure gives nothing back");
         return;
@@ -716,19 +731,72 @@ static void function(struct procedure *p)
         refuse(p, p->t, NULL, "expected '{' and the function's body");
 }
 
-void asl_procedure_read(struct asl_compile *c, const struct asl_tokens *in, struct asl_tokens *out)
+/* Five tokens are looked ahead at most: the end stands there as often. */
+static struct procedure *procedure_new(struct asl_compile *c, const struct asl_tokens *in,
+                                       struct asl_tokens *out)
 {
-    /* Five tokens are looked ahead at most: the end stands there as often. */
     struct asl_token *t = ASL_ARRAY(c, struct asl_token, in->count + 5);
     memcpy(t, in->t, in->count * sizeof *t);
     for (size_t i = 0; i < 5; i++)
         t[in->count + i] = in->t[in->count - 1];
     struct procedure *p = ASL_NEW(c, struct procedure);
-    *p = (struct procedure){.c = c, .t = t, .out = out};
+    *p = (struct procedure){.c = c, .own_tokens = t, .t = t, .out = out};
+    return p;
+}
+
+void asl_procedure_read(struct asl_compile *c, const struct asl_tokens *in, struct asl_tokens *out)
+{
+    struct procedure *p = procedure_new(c, in, out);
     while (!p->failed && p->t->kind != TOK_END)
         function(p);
     if (!p->entry)
         refuse(p, p->t, "void NAME(const procedure_point *, ...)",
                "there is no procedure: a function without static");
-    put(p, &t[in->count]);
+    put(p, &p->own_tokens[in->count]);
+}
+
+const char *asl_procedure_head(struct asl_compile *c, const struct asl_tokens *in,
+                               struct asl_tokens *out, struct asl_procedure_input **inputs,
+                               size_t *count)
+{
+    struct procedure *p = procedure_new(c, in, out);
+    struct procedure_function *f = ASL_NEW(c, struct procedure_function);
+    const struct asl_token *name = p->t;
+    if (name->kind != TOK_NAME || name[1].kind != TOK_LPAREN) {
+        refuse(p, name, "NAME(const procedure_point *NAME, ...)",
+               "expected the head of a procedure");
+        return NULL;
+    }
+    put_text(p, name, TOK_NAME, "shader");
+    put(p, name);
+    p->t++;
+    parameters(p, f, true, true);
+    if (!p->failed && p->t->kind != TOK_END)
+        refuse(p, p->t, NULL, "more than the head of a procedure");
+    if (p->failed)
+        return NULL;
+    struct asl_procedure_input *list = ASL_ARRAY(c, struct asl_procedure_input, f->count + 1);
+    for (size_t i = 0; i < f->count; i++) {
+        const struct procedure_param *x = &f->params[i];
+        list[i].name = asl_strndup(c, x->name->text, x->name->len);
+        list[i].pointer = x->pointer;
+        list[i].point = x->point;
+        if (!x->point)
+            (void)asl_base_from_name(x->type->text, x->type->len, &list[i].type);
+    }
+    *inputs = list;
+    *count = f->count;
+    return asl_strndup(c, name->text, name->len);
+}
+
+const char *asl_procedure_math(const char *name, size_t *count)
+{
+    for (size_t i = 0; i < MATHS; i++) {
+        size_t n = strlen(maths[i].c) - 1;
+        if (strncmp(name, maths[i].c, n) == 0 && (!name[n] || strcmp(name + n, "f") == 0)) {
+            *count = maths[i].count;
+            return maths[i].asl;
+        }
+    }
+    return NULL;
 }

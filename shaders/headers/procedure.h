@@ -25,4 +25,12 @@ typedef struct {
 /* void wood(const procedure_point *at, float scale DEFAULT(4.0f), ...): what nobody sets. */
 #define DEFAULT(...)
 
+/* PROCEDURE(wood, const procedure_point *at, float scale DEFAULT(4.0f), ...) { ... } is the function
+ * wood, and a constant that tells its head where it is compiled (docs/reference/modules.md). */
+#define PROCEDURE(name, ...)                                                                       \
+    extern const char isophote_procedure[];                                                        \
+    const char isophote_procedure[] = #name "(" #__VA_ARGS__ ")";                                  \
+    void name(__VA_ARGS__);                                                                        \
+    void name(__VA_ARGS__)
+
 #endif

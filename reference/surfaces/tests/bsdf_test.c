@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { SAMPLES = 100000 / TEST_THINNING };
+enum { SAMPLES = 100000 };
 
 static struct vec3 from_angles(double theta_degrees, double phi)
 {
