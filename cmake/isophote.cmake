@@ -90,6 +90,14 @@ function(isophote_sources_hash target name)
     target_sources(${target} PRIVATE ${out})
 endfunction()
 
+# Of the random values with which a test does the same again and again, a sanitizer's run takes one in TEST_THINNING: they hold values
+# against an oracle, which the plain run does with all; where memory or threads go wrong does not hang on the tenth thousand. Cases of
+# different kind are never thinned.
+set(ISOPHOTE_TEST_THINNING 1)
+if(ISOPHOTE_ASAN OR ISOPHOTE_TSAN)
+    set(ISOPHOTE_TEST_THINNING 10)
+endif()
+
 # isophote_test(NAME SOURCES x_test.c USES reference [LABELS slow] [TIMEOUT s] [ARGS ...])
 #   a cmocka program in the tests/ of the room it tests; exit status 77 is SKIP. It may include headers of its library, as "room/file.h".
 #   Its label room:FOLDER names the folder that the first source, or the folder tests/ with it, lies in.
@@ -105,7 +113,7 @@ function(isophote_test name)
     # gcc 12 at -O3 takes strchr's result on a text that a call gave back for a pointer into that call's frame.
     target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS}
         $<$<AND:$<COMPILE_LANGUAGE:C>,$<C_COMPILER_ID:GNU>>:-Wno-dangling-pointer>)
-    target_compile_definitions(${name} PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    target_compile_definitions(${name} PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}" TEST_THINNING=${ISOPHOTE_TEST_THINNING})
     add_test(NAME ${name} COMMAND ${name} ${A_ARGS} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
     if(NOT A_TIMEOUT)
         set(A_TIMEOUT 120)

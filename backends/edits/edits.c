@@ -388,8 +388,11 @@ static void rule_arguments(struct mutation *m, size_t i)
     const char *b = tokens_text(m, comma[0] + 1, last, &nb);
     if (na == nb && memcmp(a, b, na) == 0)
         return;
+    const char *callee = arena_strndup(m->arena, m->text + m->tokens[i].at, m->tokens[i].length);
     edit_add(m, "arguments", open + 1, last,
-             arena_printf(m->arena, "%.*s, %.*s", (int)nb, b, (int)na, a));
+             callee ? arena_printf(m->arena, "%.*s, %.*s", (int)nb, b, (int)na, a) : NULL);
+    if (!m->failed)
+        m->edits[m->edit_count - 1].callee = callee;
 }
 
 /* A statement that assigns or calls, or ends a round of a loop, falls away. */
@@ -511,6 +514,94 @@ char *edit_alone(struct arena *a, const char *text, const struct body *bodies, s
     char *alone = t.failed ? NULL : arena_strndup(a, t.data, t.len);
     text_free(&t);
     return alone;
+}
+
+/* Tokens [first, end) of a parameter that is a value with a name. */
+static bool is_value(const struct mutation *m, size_t first, size_t end)
+{
+    if (end < first + 2 || m->tokens[end - 1].kind != TOKEN_NAME)
+        return false;
+    for (size_t i = first; i < end; i++)
+        if (m->tokens[i].kind != TOKEN_NAME) /* a pointer, an array, a call of a macro */
+            return false;
+    return true;
+}
+
+/* One more function, which calls that whose '{' is token `brace`, of this name. */
+static void put_two_calls(struct text *t, struct mutation *m, size_t brace, const char *callee,
+                          enum second_call second)
+{
+    enum { MOST = 8 };
+    const size_t close = brace - 1, open = m->tokens[close].partner;
+    size_t first[MOST], end[MOST], n = 0, length[2], all;
+    if (second == SECOND_CALL_NONE || !brace || !is(m, close, ")") || !open ||
+        !is(m, open - 1, callee))
+        return;
+    for (size_t i = open + 1; i < close && n < MOST; i++) {
+        first[n] = i;
+        while (i < close && !is(m, i, ","))
+            i++;
+        end[n] = i;
+        if (!is_value(m, first[n], end[n]) || ++n == MOST)
+            return;
+    }
+    if (n < 2)
+        return;
+    const char *types[2];
+    for (size_t i = 0; i < 2; i++)
+        types[i] = tokens_text(m, first[i], end[i] - 2, &length[i]);
+    if (length[0] != length[1] || memcmp(types[0], types[1], length[0]) != 0)
+        return;
+    const char *parameters = tokens_text(m, open + 1, close - 1, &all);
+    text_printf(t, "\n__attribute__((used)) void isophote_pair(%.*s, void *isophote_to)\n{\n",
+                (int)all, parameters);
+    for (int call = 0; call < 2; call++) {
+        const bool exchanged = call && second == SECOND_CALL_EXCHANGED;
+        struct text made = {0};
+        text_printf(&made, "%s(", callee);
+        for (size_t i = 0; i < n; i++) {
+            const struct token *k = &m->tokens[end[exchanged && i < 2 ? 1 - i : i] - 1];
+            text_printf(&made, "%s%.*s", i ? ", " : "", (int)k->length, m->text + k->at);
+        }
+        text_puts(&made, ")");
+        text_printf(t, "    ((__typeof__(%s) *)isophote_to)[%d] = %s;\n",
+                    made.failed ? "" : made.data, call, made.failed ? "" : made.data);
+        t->failed = t->failed || made.failed;
+        text_free(&made);
+    }
+    text_puts(t, "}\n");
+}
+
+char *text_called_twice(struct arena *a, const char *text, const struct body *bodies, size_t count,
+                        const char *callee, enum second_call second)
+{
+    struct mutation m = {.arena = a, .text = text};
+    struct text t = {0};
+    size_t at = 0, token = 0;
+    m.tokens = ARENA_ARRAY(a, struct token, strlen(text) + 1);
+    if (!m.tokens)
+        return NULL;
+    scan(&m);
+    if (!pair(&m))
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct body *b = &bodies[i];
+        while (token < m.count && m.tokens[token].at < b->at)
+            token++;
+        const size_t open = token ? m.tokens[token - 1].partner : 0;
+        const bool named = open && is(&m, open - 1, callee);
+        const size_t end = b->at + b->length;
+        text_append(&t, text + at, (named || b->helper ? end : b->at) - at);
+        if (named)
+            put_two_calls(&t, &m, token, callee, second);
+        else if (!b->helper)
+            text_puts(&t, ";");
+        at = end;
+    }
+    text_puts(&t, text + at);
+    char *made = t.failed ? NULL : arena_strndup(a, t.data, t.len);
+    text_free(&t);
+    return made;
 }
 
 char *text_marked(struct arena *a, const char *text, size_t begin, const struct body *bodies,

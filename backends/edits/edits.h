@@ -14,6 +14,7 @@ struct edit {
     uint32_t line;
     const char *function; /* whose body it is in, in the arena */
     size_t twin;          /* of a file that stands in the text twice: the other offset, else 0 */
+    const char *callee; /* whose first two arguments it exchanges, in the arena; NULL: no call's */
 };
 /* All edits of the bodies of functions in `text`, C as device/ has it, in the order of the text.
  * Directives, comments and what stands outside of functions are left alone. The same text gives
@@ -33,6 +34,13 @@ bool edit_in_helper(const struct body *bodies, size_t count, const struct edit *
  * but its twin and helpers is only declared. In the arena; NULL when out of memory. */
 char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
                  const struct edit *e, bool made);
+/* The text with all functions but `callee` and helpers only declared, and behind each body of it one
+ * more function, which calls it twice with the same values and writes what it gives: the second time
+ * with the first two exchanged, where that is asked for. Only where no parameter is a pointer and
+ * the first two are of one type. In the arena; NULL when out of memory. */
+enum second_call { SECOND_CALL_NONE, SECOND_CALL_SAME, SECOND_CALL_EXCHANGED };
+char *text_called_twice(struct arena *a, const char *text, const struct body *bodies, size_t count,
+                        const char *callee, enum second_call second);
 /* The text from `begin` on with a mark at the beginning of each function but helpers: it sets its
  * place in `isophote_reached`, of `isophote_reached_count` bytes, by the number of its body, of all.
  * In the arena; NULL when out of memory. */

@@ -508,6 +508,10 @@ struct mutant_code {
     /* is the kernel's code that without the edit? Others than strict are asked where strict's is */
     bool same[MODE_COUNT];
     bool same_in_grids; /* and that of grids of shaders in all modes; true where they lack it */
+    /* does it exchange the first two arguments of a function that gives the same for both orders?
+     * The compiler proves it in every text and mode that has the function: a second call with them
+     * exchanged is the same machine code as one with the same order. */
+    bool commutes;
 };
 /* Compares the machine code of the function, whatever it calls. May be called from several threads
  * after mutants_count. Fails: MISSING (no C compiler), IO. */

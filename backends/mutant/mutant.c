@@ -124,7 +124,8 @@ struct looked_at {
     const char *text;
     const struct body *bodies;
     size_t body_count;
-    enum status (*hash)(const char *text, enum math_mode mode, char hash[33], struct error *err);
+    enum status (*hash)(const char *text, enum math_mode mode, enum code_form form, char hash[33],
+                        struct error *err);
 };
 
 enum look { LOOK_SAME, LOOK_OTHER, LOOK_REFUSED };
@@ -140,17 +141,17 @@ static enum status look(const struct looked_at *l, const struct edit *e, enum ma
     enum status st =
         was && now ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     if (st == STATUS_OK)
-        st = l->hash(was, mode, plain, err);
+        st = l->hash(was, mode, CODE_APART, plain, err);
     if (st == STATUS_BUILD) { /* no mutant's fault: the function needs the rest */
         now = edit_apply(&a, l->text, e);
-        st = now ? l->hash(l->text, mode, plain, err)
+        st = now ? l->hash(l->text, mode, CODE_APART, plain, err)
                  : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
         if (st == STATUS_BUILD)
             st = error_msg(err, STATUS_INTERNAL, "the text without an edit does not compile");
     }
     if (st == STATUS_OK) {
         struct error said = {0};
-        st = l->hash(now, mode, edited, &said);
+        st = l->hash(now, mode, CODE_APART, edited, &said);
         *out = st == STATUS_BUILD                              ? LOOK_REFUSED
                : st == STATUS_OK && strcmp(plain, edited) == 0 ? LOOK_SAME
                                                                : LOOK_OTHER;
@@ -186,6 +187,50 @@ static bool same_in_all(const bool same[MODE_COUNT])
     return all;
 }
 
+/* Does the callee give the same with its first two arguments exchanged? No, where the compiler cannot
+ * prove it. *has: is it in this text? */
+static enum status look_at_orders(const struct looked_at *l, const char *callee,
+                                  enum math_mode mode, bool *has, bool *same, struct error *err)
+{
+    struct arena a = {0};
+    char hash[3][33] = {{0}};
+    enum status st = STATUS_OK;
+    *has = *same = true;
+    for (int second = SECOND_CALL_NONE; *same && second <= SECOND_CALL_EXCHANGED; second++) {
+        struct error said = {0};
+        const char *text = text_called_twice(&a, l->text, l->bodies, l->body_count, callee,
+                                             (enum second_call)second);
+        st = text ? l->hash(text, mode, CODE_INLINED, hash[second], &said)
+                  : error_msg(&said, STATUS_MEMORY, "out of memory for a mutant");
+        *same = st == STATUS_OK;
+        if (st == STATUS_BUILD)
+            st = STATUS_OK;
+        else if (st != STATUS_OK && err)
+            *err = said;
+    }
+    arena_free(&a);
+    if (*same) {
+        *has = strcmp(hash[SECOND_CALL_NONE], hash[SECOND_CALL_SAME]) != 0;
+        *same = !*has || strcmp(hash[SECOND_CALL_SAME], hash[SECOND_CALL_EXCHANGED]) == 0;
+    }
+    return st;
+}
+
+/* In every mode and text; and in one of them it is. */
+static enum status look_whether_commutes(const struct looked_at *texts, size_t count,
+                                         const char *callee, bool *commutes, struct error *err)
+{
+    bool same = callee != NULL, met = false;
+    for (size_t i = 0; same && i < count; i++)
+        for (int mode = 0; same && mode < MODE_COUNT; mode++) {
+            bool has = false;
+            TRY(look_at_orders(&texts[i], callee, (enum math_mode)mode, &has, &same, err));
+            met |= has;
+        }
+    *commutes = same && met;
+    return STATUS_OK;
+}
+
 enum status mutant_look(size_t k, struct mutant_code *out, struct error *err)
 {
     /* no C: where it stands, a compiler that sees it refuses */
@@ -204,12 +249,14 @@ enum status mutant_look(size_t k, struct mutant_code *out, struct error *err)
     struct mutant_code code = {.compiles = true, .built = true};
     enum status st =
         of_library ? bodies_list(&a, t.text + t.kernel, &bodies, &body_count, err) : STATUS_OK;
-    const struct looked_at whole = {t.text, t.bodies, t.body_count, native_code_hash},
-                           grids = {t.text + t.kernel, bodies, body_count, native_grid_code_hash};
+    const struct looked_at texts[] = {
+        {t.text, t.bodies, t.body_count, native_code_hash},
+        {t.text + t.kernel, bodies, body_count, native_grid_code_hash}};
+    const struct looked_at *const whole = &texts[0], *const grids = &texts[1];
     if (st == STATUS_OK)
-        st = look_in_modes(&whole, e, code.same, &code.compiles, err);
+        st = look_in_modes(whole, e, code.same, &code.compiles, err);
     if (st == STATUS_OK && code.compiles && of_library)
-        st = look_in_modes(&grids, &here, in_grids, &code.compiles, err);
+        st = look_in_modes(grids, &here, in_grids, &code.compiles, err);
     code.same_in_grids = !of_library || same_in_all(in_grids);
     if (st == STATUS_OK && code.compiles && code.same_in_grids && same_in_all(code.same)) {
         struct edit broken = *e;
@@ -217,10 +264,12 @@ enum status mutant_look(size_t k, struct mutant_code *out, struct error *err)
         code.built = false;
         broken.now = here.now = no_c;
         bool takes = true;
-        st = look_in_modes(&whole, &broken, seen, &takes, err);
+        st = look_in_modes(whole, &broken, seen, &takes, err);
         if (st == STATUS_OK && takes && of_library)
-            st = look_in_modes(&grids, &here, seen, &takes, err);
+            st = look_in_modes(grids, &here, seen, &takes, err);
         code.built = !takes;
+    } else if (st == STATUS_OK && code.compiles) {
+        st = look_whether_commutes(texts, of_library ? 2 : 1, e->callee, &code.commutes, err);
     }
     arena_free(&a);
     if (st == STATUS_OK)

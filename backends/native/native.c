@@ -48,6 +48,7 @@ static const char apart_flags[] = "-O2 -c -UK_PART -Dalways_inline=unused";
 /* For comparing code: every function is kept, inlined nowhere. */
 static const char compared_flags[] =
     "-O2 -c -UK_PART -fno-inline -Dalways_inline=unused -Dstatic=__attribute__((used))static";
+static const char inlined_flags[] = "-O2 -c -UK_PART";
 
 enum { FUNCTIONS_MOST = 8192 }; /* of a text whose functions are marked */
 
@@ -153,15 +154,15 @@ static void request_widen(struct program_request *r)
     r->part = PART_RENDER;
 }
 
-enum status native_code_hash(const char *text, enum math_mode mode, char hash[33],
-                             struct error *err)
+enum status native_code_hash(const char *text, enum math_mode mode, enum code_form form,
+                             char hash[33], struct error *err)
 {
     struct compiler c;
     struct program_request r = program_request_make(mode);
     request_widen(&r);
     r.features = K_FEATURE_ALL;
     r.source = text;
-    TRY(edited_compiler(compared_flags, &c, err));
+    TRY(edited_compiler(form == CODE_APART ? compared_flags : inlined_flags, &c, err));
     return compiler_object_hash(&c, &r, hash, err);
 }
 

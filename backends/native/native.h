@@ -18,13 +18,14 @@ enum status native_open(const char *fault, struct backend **out, struct error *e
  * without shaders. */
 struct edit;
 enum status native_open_edited(const struct edit *edit, struct backend **out, struct error *err);
-/* A hash of the machine code of all functions of the text, inlined nowhere. Fails: BUILD (the
- * compiler refuses it), IO, MISSING. */
-enum status native_code_hash(const char *text, enum math_mode mode, char hash[33],
-                             struct error *err);
+/* A hash of the machine code of the text: of all functions, inlined nowhere; or only of those that
+ * are not static, with what they call inlined. Fails: BUILD (the compiler refuses it), IO, MISSING. */
+enum code_form { CODE_APART, CODE_INLINED };
+enum status native_code_hash(const char *text, enum math_mode mode, enum code_form form,
+                             char hash[33], struct error *err);
 /* The same of the shaders' library as grids on the processor compile it, for rows of points. */
-enum status native_grid_code_hash(const char *library, enum math_mode mode, char hash[33],
-                                  struct error *err);
+enum status native_grid_code_hash(const char *library, enum math_mode mode, enum code_form form,
+                                  char hash[33], struct error *err);
 
 void native_close(struct backend *b);
 unsigned native_code_paths(const struct backend *b, enum code_path *fastest);

@@ -88,16 +88,17 @@ static enum status options_make(enum math_mode mode, const char *more, char opti
                : error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
 }
 
-enum status native_grid_code_hash(const char *library, enum math_mode mode, char hash[33],
-                                  struct error *err)
+enum status native_grid_code_hash(const char *library, enum math_mode mode, enum code_form form,
+                                  char hash[33], struct error *err)
 {
     struct compiler c;
     char options[OPTIONS_MAX];
     struct text t = {0};
     TRY(compiler_find(&c, err));
     TRY(options_make(mode,
-                     "-c -fno-inline -Dalways_inline=unused "
-                     "-Dstatic=__attribute__((used))static",
+                     form == CODE_INLINED ? "-c"
+                                          : "-c -fno-inline -Dalways_inline=unused "
+                                            "-Dstatic=__attribute__((used))static",
                      options, err));
     text_printf(&t, "%s%s#define A_HOST\n%s", portable_source, shade_wide_preamble, library);
     enum status st = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory for a shader")

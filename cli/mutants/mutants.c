@@ -176,7 +176,7 @@ static enum status head_make(struct mutants_run *r, struct error *err)
         return error_msg(err, STATUS_MEMORY, "out of memory for the journal");
     r->head = arena_printf(
         a,
-        "{\"journal\":\"mutants\",\"version\":3,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
+        "{\"journal\":\"mutants\",\"version\":4,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
         "\"until_caught\":%s,"
         "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
         (unsigned)r->m->count, files, (unsigned long long)r->m->seed,
@@ -215,6 +215,8 @@ static void class_by_code(struct subject *s)
         s->class = CLASS_REFUSED;
     else if (s->class == CLASS_ALIVE && s->looked && kernel_is_same(s) && s->code.same_in_grids)
         s->class = s->code.built ? CLASS_EQUIVALENT : CLASS_UNBUILT;
+    else if (s->class == CLASS_ALIVE && s->looked && s->code.commutes)
+        s->class = CLASS_COMMUTES;
 }
 
 /* The compiler is asked in threads, and what it says is kept at once. */
@@ -232,6 +234,7 @@ static void answer_keep(struct mutants_run *r, struct subject *s)
     s->refused = !s->code.compiles;
     json_key_bool(&w, "compiles", s->code.compiles);
     json_key_bool(&w, "built", s->code.built);
+    json_key_bool(&w, "commutes", s->code.commutes);
     json_key(&w, "same");
     json_begin_array(&w);
     for (int mode = 0; mode < MODE_COUNT; mode++)
@@ -581,30 +584,34 @@ static enum status recall(void *ctx, const struct json_line *line, struct error 
         return json_error(err, r->m->journal, fact, STATUS_TYPE,
                           "expected an object with a \"mutant\" of this run");
     const struct json *compiles = json_get(fact, "compiles"), *same = json_get(fact, "same"),
-                      *built = json_get(fact, "built"), *grids = json_get(fact, "grids");
+                      *built = json_get(fact, "built"), *grids = json_get(fact, "grids"),
+                      *commutes = json_get(fact, "commutes");
     const char *name = string_at(fact, "case"), *said = string_at(fact, "class");
     struct listed *l = name ? listed_find(r, name) : NULL;
     const struct json *seconds = json_get(fact, "s");
     int class = 0;
     if (compiles && compiles->type == JSON_BOOL && same && same->type == JSON_ARRAY &&
         same->count == MODE_COUNT && built && built->type == JSON_BOOL && grids &&
-        grids->type == JSON_BOOL) {
+        grids->type == JSON_BOOL && commutes && commutes->type == JSON_BOOL) {
         const struct json *v = same->first;
         for (int mode = 0; mode < MODE_COUNT; mode++, v = v->next)
             s->code.same[mode] = v->type == JSON_BOOL && v->boolean;
         s->code.compiles = compiles->boolean;
         s->code.built = built->boolean;
         s->code.same_in_grids = grids->boolean;
+        s->code.commutes = commutes->boolean;
         s->refused = !compiles->boolean;
         s->looked = true;
     } else {
         while (said && class < CLASS_UNJUDGED && strcmp(said, mutant_class_names[class]) != 0)
             class ++;
-        if (!l || !said || class == CLASS_EQUIVALENT || class == CLASS_UNBUILT ||
-            class == CLASS_UNJUDGED || !seconds || seconds->type != JSON_NUMBER)
-            return json_error(err, r->m->journal, fact, STATUS_TYPE,
-                              "expected \"compiles\", \"built\", \"same\", \"grids\", or \"case\", "
-                              "\"class\" and \"s\"");
+        if (!l || !said || class == CLASS_EQUIVALENT || class == CLASS_COMMUTES ||
+            class == CLASS_UNBUILT || class == CLASS_UNJUDGED || !seconds ||
+            seconds->type != JSON_NUMBER)
+            return json_error(
+                err, r->m->journal, fact, STATUS_TYPE,
+                "expected \"compiles\", \"built\", \"same\", \"grids\", \"commutes\", or "
+                "\"case\", \"class\" and \"s\"");
         if (s == &r->plain) {
             l->reached = string_at(fact, "reached");
             l->skipped = json_get(fact, "skipped") != NULL;

@@ -15,6 +15,7 @@
     X(MEMORY, "memory")                                                                            \
     X(ERROR, "error")                                                                              \
     X(EQUIVALENT, "equivalent")                                                                    \
+    X(COMMUTES, "commutes")                                                                        \
     X(REFUSED, "does not compile")                                                                 \
     X(UNBUILT, "not built here")                                                                   \
     X(UNJUDGED, "not judged")                                                                      \

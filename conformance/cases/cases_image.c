@@ -646,5 +646,9 @@ static const struct case_row plain_rows[] = {
      image_dense},
     {"image.dense.6", "and the rest: scenes/dense/more.json", image_dense},
     {"image.dense.7", "what getattribute() answers: scenes/dense/attributes.json", image_dense},
+    {"image.dense.8",
+     "materials on irregular triangles, lit by many lamps: "
+     "scenes/dense/irregular.json",
+     image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

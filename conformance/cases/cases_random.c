@@ -12,7 +12,7 @@
 
 static const char prefix[] = "image.random.";
 /* scenes/dense: those that are written by hand, from image.dense.5 on. */
-static const char *const written[] = {"everything", "more", "attributes"};
+static const char *const written[] = {"everything", "more", "attributes", "irregular"};
 static const double reduce_s = 60; /* half of a case's run budget */
 /* Modes other than strict are programs of their own: compiled for every fourth scene on native. */
 enum { LOOSE_EVERY = 4 };
@@ -178,6 +178,18 @@ static enum status dense_scene(struct run_context *c, const char *pictures, cons
     return out->failed ? error_msg(err, STATUS_MEMORY, "out of memory for a scene") : STATUS_OK;
 }
 
+/* Trees know nothing of what these scenes are full of, and each is a kernel to compile. An object of
+ * tens has few pixels, and a branch in its material fewer. */
+static struct scene_trial dense_trial(const struct run_context *c)
+{
+    return (struct scene_trial){.device = c->device,
+                                .device_id = c->device_id,
+                                .brief = true,
+                                .one_tree = true,
+                                .width = 80,
+                                .samples = 4};
+}
+
 /* Notes what the device gives. A hash knows the names in a shader's text, so that these are such as
  * do not depend on where the library stands. */
 static enum status dense_note(struct run_context *c, uint64_t *pixels, struct error *err)
@@ -195,7 +207,8 @@ static enum status dense_note(struct run_context *c, uint64_t *pixels, struct er
         s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
     if (s != STATUS_OK)
         return s;
-    scene_trial_job(c->scene, MODE_STRICT, &job);
+    const struct scene_trial t = dense_trial(c);
+    scene_trial_job(&t, c->scene, MODE_STRICT, &job);
     TRY(judge_render(c->device, c->scene, &job, &film, err));
     answer_inputs(c->scene, &job, inputs);
     film_hash(&film, hash);
@@ -213,9 +226,7 @@ enum status image_dense(struct run_context *c, struct error *err)
     TRY(dense_note(c, &pixels, err));
     if (answer_given(c, pixels))
         return STATUS_OK;
-    /* trees know nothing of what these scenes are full of, and each is a kernel to compile */
-    struct scene_trial t = {
-        .device = c->device, .device_id = c->device_id, .brief = true, .one_tree = true};
+    struct scene_trial t = dense_trial(c);
     enum status s = dense_scene(c, NULL, &t.path, &text, err);
     if (s == STATUS_OK)
         s = scene_trial_run(&t, text.data, text.len, &f, err);

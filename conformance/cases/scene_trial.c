@@ -12,9 +12,10 @@ enum { WIDTH = 16, SAMPLES = 2, STATISTICAL_SAMPLES = 16 };
 /* A thousand scenes bring several thousand tests: one false alarm in thousands of such nights. */
 static const double relation_level = 1e-9;
 
-void scene_trial_job(const struct scene *s, enum math_mode mode, struct render_job *job)
+void scene_trial_job(const struct scene_trial *t, const struct scene *s, enum math_mode mode,
+                     struct render_job *job)
 {
-    judge_job(s, WIDTH, SAMPLES, mode, job);
+    judge_job(s, t->width ? t->width : WIDTH, t->samples ? t->samples : SAMPLES, mode, job);
 }
 
 static bool found(struct scene_found *f, const char *kind, const char *text)
@@ -291,7 +292,7 @@ static enum status try_scene(const struct scene_trial *t, const struct scene *s,
     struct render_job job;
     const bool native = is_native(t->device_id);
     struct error why = {0};
-    scene_trial_job(s, MODE_STRICT, &job);
+    scene_trial_job(t, s, MODE_STRICT, &job);
     enum status st = is_asked(t, "bits") ? try_bits(t, s, &job, f, &why) : STATUS_OK;
     if (st == STATUS_UNSUPPORTED) { /* no device for strict: the other modes are judged */
         f->strict = false;
@@ -303,7 +304,7 @@ static enum status try_scene(const struct scene_trial *t, const struct scene *s,
     if (st == STATUS_OK && !f->found && native && is_asked(t, "steps"))
         st = try_steps(t, s, &job, f, err);
     if (st == STATUS_OK && !f->found && (native ? t->loose : !t->brief) && is_asked(t, "steps")) {
-        scene_trial_job(s, MODE_DEVICE, &job);
+        scene_trial_job(t, s, MODE_DEVICE, &job);
         st = try_steps(t, s, &job, f, err);
     }
     if (st == STATUS_OK && !f->found && native && !t->brief && is_asked(t, "relation"))

@@ -15,6 +15,7 @@ struct scene_trial {
     bool one_tree;    /* bits of the device's own choice of a tree alone */
     const char *only; /* stop after what is found by this name; NULL: all */
     const char *path; /* names the scene in messages; files stand beside it */
+    uint32_t width, samples; /* of bits and steps; 0: as a scene of thousands is asked */
 };
 struct scene_found {
     bool found;
@@ -27,7 +28,8 @@ struct scene_found {
     struct divergence cause; /* of other bits or steps: its stage; "" where it was not asked for */
 };
 /* The job that bits and steps are asked by. */
-void scene_trial_job(const struct scene *s, enum math_mode mode, struct render_job *job);
+void scene_trial_job(const struct scene_trial *t, const struct scene *s, enum math_mode mode,
+                     struct render_job *job);
 /* Fails when it could not be judged, as a case does. */
 enum status scene_trial_run(const struct scene_trial *t, const char *text, size_t size,
                             struct scene_found *out, struct error *err);

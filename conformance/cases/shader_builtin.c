@@ -14,6 +14,9 @@
 #include <string.h>
 
 enum { RANDOM = 240, CALM = 60, CALLS = 24 /* in one shader */ };
+/* Binades of floats, with those of subnormal numbers; places in each; points at whole numbers. */
+enum { BINADE_FIRST = -149, BINADES = 128 - BINADE_FIRST, PLACES = 8, WHOLE = 256 };
+enum { EVERY = BINADES * PLACES + WHOLE };
 enum { ROWS = 64, ROW = 16, GRID_WIDTH = 27, GRID_HEIGHT = 5 };
 
 /* One overload; word: which of its strings, -1: one that is computed. */
@@ -215,6 +218,42 @@ static bool can_be_special(const struct signature *s)
     return !strstr(s->row->name, "noise") && strcmp(s->row->name, "hash") != 0;
 }
 
+/* Every binade at its first number, the ones next to that, and others within: where a function
+ * changes from one formula to the next lies in one of them. Then numbers that are whole, or halves.
+ * The arguments of a point are of one size, or of any two, with slopes. */
+static size_t fill_binades(struct asl_globals *p)
+{
+    struct dice d;
+    dice_seed(&d, 79);
+    for (unsigned i = 0; i < EVERY; i++, p++) {
+        const bool whole = i >= BINADES * PLACES;
+        *p = (struct asl_globals){.surfacearea = 1, .raytype = 1};
+        for (unsigned k = 0; k < 16; k++) {
+            const int own = (int)(i / PLACES), other = (int)dice_roll(&d, BINADES),
+                      e = BINADE_FIRST + (k % 2 && i % 2 ? other : own);
+            const unsigned place = k % 2 ? dice_roll(&d, PLACES) : i % PLACES;
+            float v = ldexpf(1, e);
+            if (whole)
+                v = (float)dice_roll(&d, i % 3 ? 24 : 1u << 26) * (i % 2 ? 1 : 0.5f);
+            else if (place == 1)
+                v = nextafterf(v, 0);
+            else if (place == 2)
+                v = nextafterf(v, INFINITY);
+            else if (place > 2)
+                v = ldexpf(1 + (float)dice_roll(&d, 1 << 23) * 0x1p-23f, e);
+            *slot(p, k) = dice_chance(&d, 50) ? v : -v;
+        }
+        struct asl_dual3 *const triples[] = {&p->P, &p->I, &p->N, &p->Ps};
+        p->u.dx = any_slope(&d), p->u.dy = any_slope(&d);
+        p->v.dx = any_slope(&d), p->v.dy = any_slope(&d);
+        for (unsigned k = 0; k < 12; k++) {
+            triples[k / 3]->dx[k % 3] = any_slope(&d);
+            triples[k / 3]->dy[k % 3] = any_slope(&d);
+        }
+    }
+    return EVERY;
+}
+
 static size_t fill_points(const struct signature *s, struct asl_globals *p)
 {
     struct dice d;
@@ -225,6 +264,8 @@ static size_t fill_points(const struct signature *s, struct asl_globals *p)
         for (unsigned k = 0; k < 16; k++)
             *slot(&p[n], k) = special[(k % 2 ? i / SPECIAL : i + k / 2) % SPECIAL];
     }
+    if (can_be_special(s))
+        n += fill_binades(p + n);
     for (size_t i = 0; i < RANDOM; i++, n++) {
         p[n] = (struct asl_globals){.surfacearea = 1, .raytype = 1u << (i % 8)};
         for (unsigned k = 0; k < 16; k++)
@@ -533,8 +574,8 @@ static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
     struct arena a = {0};
     struct shader_file f;
     struct text text = {0};
-    struct asl_globals *points =
-        ARENA_ARRAY(&a, struct asl_globals, (size_t)SPECIAL * SPECIAL + RANDOM + CALM + ROWS * ROW);
+    struct asl_globals *points = ARENA_ARRAY(
+        &a, struct asl_globals, (size_t)SPECIAL * SPECIAL + EVERY + RANDOM + CALM + ROWS * ROW);
     enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
     write_shader_text(&text, calls, call_count, !rows);
     j->program = text.data;

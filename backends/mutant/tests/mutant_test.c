@@ -224,6 +224,46 @@ static void test_fates(void **state)
     assert_int_equal(err.code, STATUS_OK);
 }
 
+/* Arguments exchanged: a sum of products is the same; in a cross product the sign is not; nor is the
+ * larger of two the same, where one is no number. What takes pointers is not judged. */
+static void test_what_commutes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *was;
+        bool commutes;
+    } rows[] = {{"w, f.s", true}, {"x, 0.0f", false}, {"n, t", false}};
+    struct mutant_code code = {0};
+    struct error err = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(mutant_look(mutant_named("arguments", rows[i].was), &code, &err),
+                         STATUS_OK);
+        if (!code.compiles || code.commutes != rows[i].commutes)
+            fail_msg("%s", rows[i].was);
+    }
+    struct arena a = {0};
+    struct body *bodies;
+    size_t count;
+    static const char text[] = "int f(int a, int b) { return a * b; }\n"
+                               "int g(int *a, int *b) { return *a + *b; }\n"
+                               "int h(int a, float b) { return a + b; }\n";
+    assert_int_equal(bodies_list(&a, text, &bodies, &count, NULL), STATUS_OK);
+    assert_string_equal(
+        text_called_twice(&a, text, bodies, count, "f", SECOND_CALL_EXCHANGED),
+        "int f(int a, int b) { return a * b; }\n"
+        "__attribute__((used)) void isophote_pair(int a, int b, void *isophote_to)\n"
+        "{\n"
+        "    ((__typeof__(f(a, b)) *)isophote_to)[0] = f(a, b);\n"
+        "    ((__typeof__(f(b, a)) *)isophote_to)[1] = f(b, a);\n"
+        "}\n\n"
+        "int g(int *a, int *b) ;\nint h(int a, float b) ;\n");
+    for (int i = 0; i < 2; i++)
+        assert_null(
+            strstr(text_called_twice(&a, text, bodies, count, i ? "h" : "g", SECOND_CALL_EXCHANGED),
+                   "isophote_pair"));
+    arena_free(&a);
+}
+
 /* asl/gradient_noise.def stands in the library twice, and its rows are compiled for values alone:
  * an edit of the first is other code in grids, where the processor has rows of points, and never in
  * the kernel; one of the second is in no code at all. */
@@ -283,10 +323,14 @@ static void test_all_entries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_entries), cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_each_rule),   cmocka_unit_test(test_what_is_left_alone),
-        cmocka_unit_test(test_places),      cmocka_unit_test(test_names),
-        cmocka_unit_test(test_fates),       cmocka_unit_test(test_what_grids_compile)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_entries),
+                                       cmocka_unit_test(test_bodies),
+                                       cmocka_unit_test(test_each_rule),
+                                       cmocka_unit_test(test_what_is_left_alone),
+                                       cmocka_unit_test(test_places),
+                                       cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_fates),
+                                       cmocka_unit_test(test_what_commutes),
+                                       cmocka_unit_test(test_what_grids_compile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static const struct closure_case {
     {"0.5 * diffuse(N) + 0.3 * translucent(normalize(N + 0.3 * X)) + 0.2 * phong(N, 30)", 1, false,
      false, 1},
 };
-enum { CASES = sizeof cases / sizeof *cases, SAMPLES = 40000 };
+enum { CASES = sizeof cases / sizeof *cases, SAMPLES = 40000 / TEST_THINNING };
 static const double ANGLES[] = {15, 60};
 enum { VIEWS = 2, CHI_TESTS = CASES * VIEWS };
 
@@ -174,7 +174,7 @@ static void test_weights_and_energy(void **state)
             struct vec3 wo = from_angles(ANGLES[a], 0.4), sum = gray(0), squares = gray(0);
             double o[3], wi[3], f[3], weight[3], pdf, again, u[4];
             bool delta;
-            uint32_t n = 20000;
+            uint32_t n = 20000 / TEST_THINNING;
             to_double(wo, o);
             for (uint32_t k = 0; k < n; k++) {
                 test_numbers(7, k, u);

@@ -119,7 +119,7 @@ static const struct material_case {
      "\"coat\": 0.5, \"coat_roughness\": 1",
      1, true, true},
 };
-enum { CASES = sizeof cases / sizeof *cases, SAMPLES = 100000 };
+enum { CASES = sizeof cases / sizeof *cases, SAMPLES = 100000 / TEST_THINNING };
 static const double ANGLES[] = {5, 45, 75};
 enum { VIEWS = 3, CHI_TESTS = CASES * VIEWS };
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { SAMPLES = 100000 };
+enum { SAMPLES = 100000 / TEST_THINNING };
 
 static struct vec3 from_angles(double theta_degrees, double phi)
 {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { MATERIALS = 240, SAMPLES = 20000, PAIRS = 400 };
+enum { MATERIALS = 240, SAMPLES = 20000, PAIRS = 400 / TEST_THINNING };
 enum { CHI_TESTS = 3 * MATERIALS }; /* at most: a wide one, or two narrow ones, from either side */
 
 /* ---- drawing -------------------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ static void test_samplers(void **state)
 {
     (void)state;
     int tested = 0;
-    for (int i = 0; i < MATERIALS; i++) {
+    for (int i = 0; i < MATERIALS; i += TEST_THINNING) {
         struct reference_scattered s;
         bool reflects, transmits;
         struct vec3 wo = view_of(i);
@@ -348,7 +348,7 @@ static void test_samplers(void **state)
         if (transmits)
             check_sampler(i, wo, -wo.z, through(wo, eta), concentration(refracts));
     }
-    assert_true(tested > MATERIALS / 2);
+    assert_true(tested > MATERIALS / TEST_THINNING / 2);
 }
 
 /* ---- weights, reciprocity, energy ----------------------------------------------------------- */
@@ -443,7 +443,7 @@ static void test_reciprocity(void **state)
             *(crosses ? &refracted : &reflected) += 1;
         }
     }
-    assert_true(reflected > 15000 && refracted > 3000);
+    assert_true(reflected > 15000 / TEST_THINNING && refracted > 3000 / TEST_THINNING);
 }
 
 /* The share of light that comes back and goes through, as the mean of samples: their weights;
@@ -451,6 +451,7 @@ static void test_reciprocity(void **state)
 static void test_energy(void **state)
 {
     (void)state;
+    enum { DRAWS = SAMPLES / TEST_THINNING };
     int bounded = 0;
     for (int i = 0; i < MATERIALS; i++) {
         struct vec3 wo = view_of(i);
@@ -460,7 +461,7 @@ static void test_energy(void **state)
             continue;
         bounded++;
         most += drawn[i].sines * sqrt(1 - wo.z * wo.z);
-        for (uint32_t k = 0; k < SAMPLES; k++) {
+        for (uint32_t k = 0; k < DRAWS; k++) {
             double u[4];
             struct reference_scattered s;
             test_numbers(67, k, u);
@@ -468,11 +469,11 @@ static void test_energy(void **state)
             bool straight = length(add(wo, from_double(s.wi))) < 1e-9 && s.delta;
             for (int c = 0; s.ok && c < 3; c++) {
                 double w = s.weight[c] * (s.wi[2] * wo.z < 0 && !straight ? eta * eta : 1);
-                sum[c] += w / SAMPLES, squares[c] += w * w / SAMPLES;
+                sum[c] += w / DRAWS, squares[c] += w * w / DRAWS;
             }
         }
         for (int c = 0; c < 3; c++) {
-            double error = sqrt(fmax(0, squares[c] - sum[c] * sum[c]) / SAMPLES);
+            double error = sqrt(fmax(0, squares[c] - sum[c] * sum[c]) / DRAWS);
             /* 4.9: one in a million, for a thousand channels */
             if (!(sum[c] <= most + 4.9 * error + 1e-9))
                 fail_msg("%s, wo.z = %g: channel %d returns %.9g +- %.2g of at most %.9g",
