@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- whose it is ---------------------------------------------------------------------------- */
@@ -198,4 +199,45 @@ void cache_write(const char *path, const char key[33], const void *data, size_t 
     const struct file_piece all[2] = {{&h, sizeof h}, piece};
     if (file_write_as(path, all, 2, 0600, true, NULL) != STATUS_OK)
         (void)unlink(path); /* not room for this one: what is damaged there goes too */
+}
+
+/* ---- one maker at a time --------------------------------------------------------------------- */
+
+/* Longer than a program takes to make, and less than a process that hangs may hold others up. */
+static const double LOCK_WAIT_S = 120;
+
+/* A key's place in the folder's one file of locks, of which nothing is ever written. */
+static struct flock place_of(const char key[33])
+{
+    return (struct flock){.l_type = F_WRLCK,
+                          .l_whence = SEEK_SET,
+                          .l_start = (off_t)strtoull(key + 17, NULL, 16), /* 60 of its bits */
+                          .l_len = 1};
+}
+
+int cache_lock(const char *path, const char key[33])
+{
+    char locks[4096];
+    const int n = snprintf(locks, sizeof locks, "%.*slock", (int)(path_name(path) - path), path);
+    if (n < 0 || (size_t)n >= sizeof locks)
+        return -1;
+    const int fd = open(locks, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    struct flock place = place_of(key);
+    const struct timespec nap = {.tv_nsec = 5000000};
+    const double end = clock_s() + LOCK_WAIT_S;
+    /* of the open file, not of the process: its threads wait for each other too */
+    while (fd >= 0 && fcntl(fd, F_OFD_SETLK, &place) != 0) {
+        if ((errno != EAGAIN && errno != EACCES) || clock_s() > end || cancel_requested) {
+            close(fd);
+            return -1;
+        }
+        nanosleep(&nap, NULL);
+    }
+    return fd;
+}
+
+void cache_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
 }

@@ -26,7 +26,7 @@ STAGES = {
 }  # fmt: skip
 # Cases of one part name it by their group: the functions that they ask.
 GROUPS = {
-    "hit": ["k_probe_hit", "k_closest", "k_occluded", "k_brute_force"],
+    "hit": ["k_hit_item", "k_hit", "k_closest", "k_occluded", "k_brute_force"],
     "light": ["k_light_sample_make"],
     "environment": ["k_env_eval"],
     "texture": ["k_texture_lookup"],
@@ -35,7 +35,7 @@ GROUPS = {
     "rng": ["k_philox", "k_arithmetic_item"],
 }
 MATERIALS = ["k_probe_scatter", "k_probe_sample", "k_probe_eval"]  # of the groups material and bsdf-*
-PROBES = ["k_probe_item", "k_probe"]  # of every group
+PROBES = ["k_probe_item", "k_probe"]  # of the groups that have no entry of their own
 
 
 EMITTED = ("asl/", "surface/closure", "math/math.h")  # what emitted shaders call
@@ -85,8 +85,8 @@ def functions_of_stages(calls):
     out = {s: reached(calls, roots, owned - set(roots)) for s, roots in STAGES.items()}
     out["shader"] |= reached(calls, read_calls(only=EMITTED), owned)
     for group, roots in GROUPS.items():
-        named = reached(calls, roots, set()) | set(PROBES)
-        out[group] = out.get(group, set()) | named
+        own = group == "hit"
+        out[group] = out.get(group, set()) | reached(calls, roots, set()) | set([] if own else PROBES)
     for group in ("material", "bsdf-step", "bsdf-chi-square", "bsdf-furnace"):
         out[group] = reached(calls, MATERIALS, set()) | set(PROBES)
     return out

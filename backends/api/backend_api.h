@@ -32,8 +32,9 @@ enum kernel_entry {
     ENTRY_RENDER,     /* + film: int64 [pixels][4], added to */
     ENTRY_TRACE,      /* + records: float/uint words, one sample of one pixel by work-item 0 */
     ENTRY_ARITHMETIC, /* PROBE_RNG, PROBE_MATH: + in words, out words; one row a work-item */
-    ENTRY_PROBE,      /* every other probe; as ENTRY_ARITHMETIC */
+    ENTRY_PROBE,      /* probes of a scene that follow no ray; as ENTRY_ARITHMETIC */
     ENTRY_PASSES,     /* as ENTRY_ARITHMETIC, the input unused; one pixel a work-item */
+    ENTRY_HIT,        /* PROBE_HIT; as ENTRY_ARITHMETIC */
     /* The stages of a batch of paths, in the place of ENTRY_RENDER where the request is staged
      * (device/path/batch.h); as that. In this order, FLY to SHADOW once for each vertex. */
     ENTRY_START,
@@ -55,6 +56,7 @@ enum program_part {
     PART_TRACE,
     PART_PROBE,
     PART_PASSES,
+    PART_HIT, /* with every feature but those of text: one program a tree, for all scenes */
     PART_COUNT
 };
 extern const struct kernel_entry_info {
@@ -90,7 +92,8 @@ struct program_request {
  * K_FEATURES_EXACT. */
 struct program_request program_request_make(enum math_mode mode);
 /* What is compiled for one part of what was requested for all. A probe runs no shader, so it asks
- * for the kernel without them: one program for all scenes that are alike but for their shaders. */
+ * for the kernel without them: one program for all scenes that are alike but for their shaders, and
+ * of PART_HIT, which is little code, one for all scenes. */
 struct program_request program_request_of_part(const struct program_request *all,
                                                enum program_part part);
 /* Do two requests ask for the same program, whatever their part? */

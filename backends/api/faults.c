@@ -22,6 +22,7 @@ const struct kernel_entry_info kernel_entries[ENTRY_COUNT] = {
     [ENTRY_ARITHMETIC] = {"k_arithmetic", PART_RENDER, .whole = true, .staged = true},
     [ENTRY_PROBE] = {"k_probe", PART_PROBE, .whole = true},
     [ENTRY_PASSES] = {"k_passes", PART_PASSES, .whole = true},
+    [ENTRY_HIT] = {"k_hit", PART_HIT, .whole = true},
     [ENTRY_START] = {"k_start_all", PART_RENDER, .staged = true},
     [ENTRY_FLY] = {"k_fly_all", PART_RENDER, .staged = true},
     [ENTRY_SORT] = {"k_sort_all", PART_RENDER, .staged = true},

@@ -59,13 +59,17 @@ struct program_request program_request_of_part(const struct program_request *all
         r.abreast = false;
         r.features |= K_FEATURES_EXACT;
     }
-    if (part == PART_PROBE && r.features & K_FEATURES_OF_TEXT) {
+    if ((part == PART_PROBE || part == PART_HIT) && r.features & K_FEATURES_OF_TEXT) {
         const struct program_request bare = program_request_make(r.mode);
         r.features = (r.features & ~K_FEATURES_OF_TEXT) | K_FEATURES_EXACT;
         r.source = bare.source;
         memcpy(r.source_hash, bare.source_hash, sizeof r.source_hash);
         r.shaders = NULL;
     }
+    if (part == PART_HIT)
+        r.features = K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+    if (part == PART_PROBE)
+        r.tree = BVH_AUTO; /* it looks at none */
     return r;
 }
 

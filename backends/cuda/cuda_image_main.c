@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     unsigned long part = argc == 7 ? strtoul(argv[3], &end, 10) : PART_COUNT;
     if (part >= PART_COUNT || end == argv[3] || *end || !math_mode_find(argv[2], &mode))
         return fail("usage: cuda_image ARCH strict|device|fast PART source|llvm SCENE FILE\n"
-                    "PART: 0 render, 1 trace, 2 probe, 3 passes");
+                    "PART: 0 render, 1 trace, 2 probe, 3 passes, 4 hit");
     struct program_request request = program_request_make(mode);
     request.part = (enum program_part)part;
     request.code = strcmp(argv[4], code_path_name(CODE_LLVM)) == 0 ? CODE_LLVM : CODE_SOURCE;

@@ -1042,7 +1042,9 @@ enum status device_probe(struct device *d, enum probe probe, const uint32_t *in,
     struct k_launch l = d->layout.launch;
     l.probe = (uint32_t)probe;
     l.rows = (uint32_t)rows;
-    enum kernel_entry entry = probe <= PROBE_MATH ? ENTRY_ARITHMETIC : ENTRY_PROBE;
+    const enum kernel_entry entry = probe <= PROBE_MATH  ? ENTRY_ARITHMETIC
+                                    : probe == PROBE_HIT ? ENTRY_HIT
+                                                         : ENTRY_PROBE;
     return d->api->run_words(d->backend, entry, &l, in, rows * probe_shapes[probe].in_words, out,
                              rows * probe_shapes[probe].out_words, rows, err);
 }

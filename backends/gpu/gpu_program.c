@@ -106,6 +106,14 @@ static void key_make(const struct backend *b, const char *source_hash, const cha
     hash_close(h, key);
 }
 
+/* The module that was kept, where the driver takes it. */
+static bool module_kept(struct backend *b, const char *path, const char key[33], struct arena *a,
+                        struct gpu_image *image, gpu_module *out)
+{
+    return kept_read(a, path, key, &image->data, &image->size, &image->resources) &&
+           module_load(b, image->data, out, NULL) == STATUS_OK;
+}
+
 enum status gpu_module_make(struct backend *b, const struct program_request *request,
                             gpu_module *out, struct kept_resources *resources,
                             struct build_info *info, struct error *err)
@@ -122,8 +130,10 @@ enum status gpu_module_make(struct backend *b, const struct program_request *req
     struct arena a = {0};
     struct gpu_image image = {0};
     double begin = clock_s();
-    if (keep && kept_read(&a, path, key, &image.data, &image.size, &image.resources))
-        made.cached = module_load(b, image.data, out, NULL) == STATUS_OK;
+    made.cached = keep && module_kept(b, path, key, &a, &image, out);
+    const int lock = keep && !made.cached ? cache_lock(path, key) : -1;
+    if (lock >= 0)
+        made.cached = module_kept(b, path, key, &a, &image, out);
     if (!made.cached) {
         s = b->api->compile(b->arch, request, &a, &image, &made, err);
         if (s == STATUS_OK)
@@ -131,6 +141,7 @@ enum status gpu_module_make(struct backend *b, const struct program_request *req
         if (s == STATUS_OK && keep)
             kept_write(path, key, image.data, image.size, &image.resources);
     }
+    cache_unlock(lock);
     made.compile_s = clock_s() - begin;
     *resources = image.resources;
     *info = made;

@@ -112,12 +112,16 @@ enum status level_zero_module_make(const struct backend *b, const void *spirv, s
     key_make(b, spirv, size, flags, key);
     bool keep = kernel_cache_path(key, ".zebin", path, sizeof path, NULL) == STATUS_OK;
     *out = keep ? module_kept(b, path, key, flags) : NULL;
+    const int lock = keep && !*out ? cache_lock(path, key) : -1;
+    if (lock >= 0)
+        *out = module_kept(b, path, key, flags);
     info->cached = *out != NULL;
-    if (info->cached)
-        return STATUS_OK;
-    enum status s = module_compile(b, spirv, size, flags, out, info, err);
-    if (s == STATUS_OK && keep)
+    enum status s = STATUS_OK;
+    if (!info->cached)
+        s = module_compile(b, spirv, size, flags, out, info, err);
+    if (s == STATUS_OK && !info->cached && keep)
         module_keep(b, path, key, *out);
+    cache_unlock(lock);
     return s;
 }
 

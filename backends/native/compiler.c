@@ -328,20 +328,29 @@ struct making {
                         size_t *size, struct build_info *info, struct error *err);
 };
 
+static bool library_kept(struct arena *a, const char *path, const char key[33], void **library)
+{
+    const void *kept;
+    size_t size;
+    return cache_read(a, path, key, &kept, &size) &&
+           library_load(kept, size, library, NULL) == STATUS_OK;
+}
+
 /* What was kept under the key; else it is made, and kept. */
 static enum status library_need(struct making *m, const char key[33], void **library,
                                 struct build_info *info, struct error *err)
 {
     char path[4096], source[4096], *made = NULL;
     struct arena a = {0};
-    const void *kept;
     size_t size;
     enum status st = STATUS_OK;
     snprintf(info->options, sizeof info->options, "%s", m->flags);
     const bool keeps = kernel_cache_path(key, ".so", path, sizeof path, NULL) == STATUS_OK &&
                        kernel_cache_path(key, ".c", source, sizeof source, NULL) == STATUS_OK;
-    info->cached = keeps && cache_read(&a, path, key, &kept, &size) &&
-                   library_load(kept, size, library, NULL) == STATUS_OK;
+    info->cached = keeps && library_kept(&a, path, key, library);
+    const int lock = keeps && !info->cached ? cache_lock(path, key) : -1;
+    if (lock >= 0)
+        info->cached = library_kept(&a, path, key, library);
     if (!info->cached) {
         const double start = clock_s();
         st = m->make(m, keeps ? source : "", &a, &made, &size, info, err);
@@ -351,6 +360,7 @@ static enum status library_need(struct making *m, const char key[33], void **lib
         if (st == STATUS_OK && keeps)
             cache_write(path, key, made, size);
     }
+    cache_unlock(lock);
     arena_free(&a);
     return st;
 }

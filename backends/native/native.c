@@ -32,12 +32,8 @@ struct backend {
     void (*render[ENTRY_COUNT])(const void *const *, const struct k_launch *, long long *,
                                 const uint32_t *, const uint32_t *); /* and stages */
     void (*trace)(const void *const *, const struct k_launch *, uint32_t *);
-    void (*arithmetic)(const void *const *, const struct k_launch *, const uint32_t *, uint32_t *,
-                       uint32_t);
-    void (*probe)(const void *const *, const struct k_launch *, const uint32_t *, uint32_t *,
-                  uint32_t);
-    void (*passes)(const void *const *, const struct k_launch *, const uint32_t *, uint32_t *,
-                   uint32_t);
+    void (*rows[ENTRY_COUNT])(const void *const *, const struct k_launch *, const uint32_t *,
+                              uint32_t *, uint32_t); /* of arithmetic, probes, passes */
     long long *film;
     size_t film_pixels;
 };
@@ -284,9 +280,10 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
     if (st)
         return st;
     void *const functions[ENTRY_COUNT] = {[ENTRY_TRACE] = &b->trace,
-                                          [ENTRY_ARITHMETIC] = &b->arithmetic,
-                                          [ENTRY_PROBE] = &b->probe,
-                                          [ENTRY_PASSES] = &b->passes};
+                                          [ENTRY_ARITHMETIC] = &b->rows[ENTRY_ARITHMETIC],
+                                          [ENTRY_PROBE] = &b->rows[ENTRY_PROBE],
+                                          [ENTRY_PASSES] = &b->rows[ENTRY_PASSES],
+                                          [ENTRY_HIT] = &b->rows[ENTRY_HIT]};
     bool whole = true;
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (kernel_entry_in(&asked, (enum kernel_entry)i))
@@ -408,10 +405,7 @@ enum status native_run_words(struct backend *b, enum kernel_entry entry,
     if (entry == ENTRY_TRACE) {
         b->trace(b->buffers, launch, out);
     } else {
-        struct rows r = {b, launch, in, out,
-                         entry == ENTRY_PROBE    ? b->probe
-                         : entry == ENTRY_PASSES ? b->passes
-                                                 : b->arithmetic};
+        struct rows r = {b, launch, in, out, b->rows[entry]};
         parallel_for(items, b->threads, row_run, &r);
     }
     return STATUS_OK;

@@ -68,11 +68,15 @@ static void object_make(void *ctx, size_t i, unsigned thread)
     bool keeps = kernel_cache_path(key, ".o", path, sizeof path, NULL) == STATUS_OK;
     if (keeps && kept_read(&m->arena, path, key, &m->object.data, &m->object.size, &none))
         return;
-    m->status = llvm_compile(m->api, &host, u->parts, u->count, u->keep, &m->made, &m->object.size,
-                             &m->err);
-    m->object.data = m->made;
-    if (m->status == STATUS_OK && keeps)
-        kept_write(path, key, m->made, m->object.size, &none);
+    const int lock = keeps ? cache_lock(path, key) : -1;
+    if (lock < 0 || !kept_read(&m->arena, path, key, &m->object.data, &m->object.size, &none)) {
+        m->status = llvm_compile(m->api, &host, u->parts, u->count, u->keep, &m->made,
+                                 &m->object.size, &m->err);
+        m->object.data = m->made;
+        if (m->status == STATUS_OK && keeps)
+            kept_write(path, key, m->made, m->object.size, &none);
+    }
+    cache_unlock(lock);
 }
 
 enum { UNITS_MAX = 2 };

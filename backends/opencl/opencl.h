@@ -86,6 +86,8 @@ void opencl_kept_key(const struct backend *b, struct opencl_kept *k, const char 
                      const char *options, const void *spirv, size_t size);
 /* A built program from what is kept; NULL when there is none or the driver refuses it. */
 cl_program opencl_kept_take(const struct backend *b, struct opencl_kept *k, const char *options);
+/* cache_lock for what is to be kept. */
+int opencl_kept_lock(const struct opencl_kept *k);
 /* Keeps the driver's binary, if it is larger than what is kept. Failures cost the next start a
  * compilation, no more. */
 void opencl_kept_put(const struct backend *b, struct opencl_kept *k, cl_program program);

@@ -59,6 +59,14 @@ cl_program opencl_kept_take(const struct backend *b, struct opencl_kept *k, cons
     return program;
 }
 
+int opencl_kept_lock(const struct opencl_kept *k)
+{
+    char path[4096];
+    return kernel_cache_path(k->key, ".clbin", path, sizeof path, NULL) == STATUS_OK
+               ? cache_lock(path, k->key)
+               : -1;
+}
+
 void opencl_kept_put(const struct backend *b, struct opencl_kept *k, cl_program program)
 {
     size_t size = 0;

@@ -215,6 +215,17 @@ void opencl_shapes_keep(struct backend *b)
     }
 }
 
+/* The program that was kept, where the driver takes it. */
+static bool program_kept(struct backend *b, const struct input *in, const char *options,
+                         struct program *p)
+{
+    p->program = opencl_kept_take(b, &p->kept, options);
+    if (p->program && kernels_make(b, &in->request, p, NULL) == STATUS_OK)
+        return true;
+    kernels_release(b, p);
+    return false;
+}
+
 /* Compiles, or takes what was kept. */
 static enum status program_from(struct backend *b, const struct input *in, struct program *out,
                                 struct build_info *info, struct error *err)
@@ -225,12 +236,10 @@ static enum status program_from(struct backend *b, const struct input *in, struc
     struct program p = {0};
     enum status s = STATUS_OK;
     opencl_kept_key(b, &p.kept, in->request.source_hash, made.options, in->spirv, in->size);
-    p.program = opencl_kept_take(b, &p.kept, made.options);
-    if (p.program) {
-        made.cached = kernels_make(b, &in->request, &p, NULL) == STATUS_OK;
-        if (!made.cached)
-            kernels_release(b, &p);
-    }
+    made.cached = program_kept(b, in, made.options, &p);
+    const int lock = made.cached ? -1 : opencl_kept_lock(&p.kept);
+    if (lock >= 0)
+        made.cached = program_kept(b, in, made.options, &p);
     if (!made.cached) {
         s = program_create(b, in, &p.program, err);
         if (s == STATUS_OK)
@@ -240,6 +249,7 @@ static enum status program_from(struct backend *b, const struct input *in, struc
         if (s == STATUS_OK)
             opencl_kept_put(b, &p.kept, p.program);
     }
+    cache_unlock(lock);
     if (s == STATUS_OK) {
         if (part == PART_RENDER)
             info_fill(b, &p, &p.kept.resources, &made);

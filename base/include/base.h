@@ -227,6 +227,13 @@ bool cache_read(struct arena *a, const char *path, const char key[33], const voi
                 size_t *size);
 /* Keeps it, with its key, length and hash. A failure costs the next start some time, no more. */
 void cache_write(const char *path, const char key[33], const void *data, size_t size);
+/* Held from before something that takes long is made until it is kept, so that of the threads and
+ * processes that need it one makes it: who got the lock looks again for what another has kept
+ * meanwhile. In the folder of `path`, one for each key. -1 where there is none to be had (no room,
+ * a folder that cannot be written, a holder that hangs): then it is made all the same. Who ends,
+ * however, lets go. cache_unlock takes -1. */
+int cache_lock(const char *path, const char key[33]);
+void cache_unlock(int lock);
 /* Truths: what devices are judged by and took long to make, kept under a key as by cache_write, in
  * "$ISOPHOTE_TRUTHS", else "truth" in the cache folder. They are the same on every machine: files
  * may be copied from one to another. All of them together take $ISOPHOTE_TRUTHS_MIB at most

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +161,112 @@ static void a_full_disk_keeps_nothing(void **state)
     assert_int_equal(status, 0);
 }
 
+/* As who needs what takes long to make; a byte of the file "made" for each time that it is made. */
+static void *need(void *unused)
+{
+    char made[140];
+    (void)unused;
+    snprintf(made, sizeof made, "%s/made", folder);
+    if (kept(key))
+        return NULL;
+    const int lock = cache_lock(path, key);
+    if (lock < 0 || !kept(key)) {
+        const int fd = open(made, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (write(fd, "x", 1) == 1)
+            usleep(100000);
+        close(fd);
+        cache_write(path, key, text, sizeof text);
+    }
+    cache_unlock(lock);
+    return NULL;
+}
+
+static void one_of_many_makes_it(void **state)
+{
+    (void)state;
+    char made[140];
+    struct stat st;
+    for (int i = 0; i < 4; i++) {
+        const pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            pthread_t second;
+            if (pthread_create(&second, NULL, need, NULL) != 0)
+                _exit(1);
+            need(NULL);
+            pthread_join(second, NULL);
+            _exit(kept(key) ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        int status = -1;
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    snprintf(made, sizeof made, "%s/made", folder);
+    assert_int_equal(stat(made, &st), 0);
+    assert_int_equal(st.st_size, 1);
+}
+
+/* A key's holder holds up nobody else; when it is killed, nobody at all. */
+static void who_is_killed_lets_go(void **state)
+{
+    (void)state;
+    int ready[2];
+    char told;
+    assert_int_equal(pipe(ready), 0);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        const int lock = cache_lock(path, key);
+        told = lock >= 0 ? 'y' : 'n';
+        if (write(ready[1], &told, 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(ready[0], &told, 1), 1);
+    assert_int_equal(told, 'y');
+    const int free_one = cache_lock(path, other);
+    assert_true(free_one >= 0);
+    cancel_requested = 1; /* who is stopped waits no longer */
+    assert_int_equal(cache_lock(path, key), -1);
+    cancel_requested = 0;
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    const int lock = cache_lock(path, key);
+    assert_true(lock >= 0);
+    cache_unlock(lock);
+    cache_unlock(free_one);
+    waitpid(pid, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* No folder, a link in the place of the locks, no room for an open file: nobody waits for a lock. */
+static void without_a_lock_it_is_made_all_the_same(void **state)
+{
+    (void)state;
+    char away[140], locks[140], target[140];
+    struct rlimit lim, none;
+    snprintf(away, sizeof away, "%s/away/one.bin", folder);
+    snprintf(locks, sizeof locks, "%s/lock", folder);
+    snprintf(target, sizeof target, "%s/target", folder);
+    assert_int_equal(cache_lock(away, key), -1);
+    assert_int_equal(symlink(target, locks), 0);
+    assert_int_equal(cache_lock(path, key), -1);
+    assert_int_not_equal(access(target, F_OK), 0);
+    assert_int_equal(unlink(locks), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &lim), 0);
+    none = lim;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const int lock = cache_lock(path, key);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &lim), 0);
+    assert_int_equal(lock, -1);
+    cache_unlock(lock);
+    need(NULL);
+    assert_true(kept(key));
+}
+
 /* Files of a kind: whole or refused with the reason; a failure leaves what there was. */
 static void what_is_sealed_is_refused_with_a_reason(void **state)
 {
@@ -217,6 +325,9 @@ int main(void)
         IN_FOLDER(damage_is_noticed),
         IN_FOLDER(what_others_could_write_is_not_used),
         IN_FOLDER(a_full_disk_keeps_nothing),
+        IN_FOLDER(one_of_many_makes_it),
+        IN_FOLDER(who_is_killed_lets_go),
+        IN_FOLDER(without_a_lock_it_is_made_all_the_same),
         IN_FOLDER(what_is_sealed_is_refused_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,11 +16,13 @@
 #define K_HAS_TRACE  (K_PART == 1)
 #define K_HAS_PROBE  (K_PART == 2)
 #define K_HAS_PASSES (K_PART == 3)
+#define K_HAS_HIT    (K_PART == 4)
 #else
 #define K_HAS_RENDER 1
 #define K_HAS_TRACE  1
 #define K_HAS_PROBE  1
 #define K_HAS_PASSES 1
+#define K_HAS_HIT    1
 #endif
 
 /* Has an item of the work-group samples left? Where a vertex is much code the items of a group go
@@ -172,6 +174,19 @@ void k_probe(const void *const *buffers, const struct k_launch *launch, const ui
     k_probe_item(&sc, in, out, row);
 }
 #endif
+#if K_HAS_HIT
+K_EXPORT void k_hit(const void *const *buffers, const struct k_launch *launch, const uint *in,
+                    uint *out, uint row);
+void k_hit(const void *const *buffers, const struct k_launch *launch, const uint *in, uint *out,
+           uint row)
+{
+    K_SCENE_FROM_BUFFERS
+#include "buffers.def"
+    sc.launch = launch;
+    K_HEAR_NOTHING(sc);
+    k_hit_item(&sc, in, out, row);
+}
+#endif
 #if K_HAS_PASSES
 K_EXPORT void k_passes(const void *const *buffers, const struct k_launch *launch, const uint *in,
                        uint *out, uint item);
@@ -277,6 +292,24 @@ K_KERNEL void k_probe(
     K_HEAR_NOTHING(sc);
     if (K_ITEM_X < launch->rows)
         k_probe_item(&sc, in, out, K_ITEM_X);
+}
+#endif
+
+#if K_HAS_HIT
+K_KERNEL void k_hit(
+#define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
+#include "buffers.def"
+#undef SCENE_BUFFER
+    K_GLOBAL const struct k_launch *launch, K_GLOBAL const uint *in, K_GLOBAL uint *out)
+{
+    struct k_scene sc;
+#define SCENE_BUFFER(name, type, text) sc.name = name##_;
+#include "buffers.def"
+#undef SCENE_BUFFER
+    sc.launch = launch;
+    K_HEAR_NOTHING(sc);
+    if (K_ITEM_X < launch->rows)
+        k_hit_item(&sc, in, out, K_ITEM_X);
 }
 #endif
 

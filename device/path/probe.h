@@ -45,8 +45,12 @@ K_FN float k_probe_math(uint function, float x, float y)
     }
 }
 
-K_FN void k_probe_hit(const struct k_scene *sc, K_GLOBAL const uint *in, K_GLOBAL uint *out)
+/* PROBE_HIT */
+K_FN void k_hit_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
+                     K_GLOBAL uint *out_rows, uint row)
 {
+    K_GLOBAL const uint *in = in_rows + 8 * (size_t)row;
+    K_GLOBAL uint *out = out_rows + 5 * (size_t)row;
     struct k_vec3 o = K_IN3(0), d = K_IN3(3);
     float t_max = K_IN_F(6);
     struct k_hit hit;
@@ -117,13 +121,11 @@ K_FN void k_arithmetic_item(K_GLOBAL const struct k_launch *launch, K_GLOBAL con
     }
 }
 
+/* The probes of a scene that follow no ray. */
 K_FN void k_probe_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
                        K_GLOBAL uint *out_rows, uint row)
 {
     switch (sc->launch->probe) {
-    case 2: /* PROBE_HIT */
-        k_probe_hit(sc, in_rows + 8 * (size_t)row, out_rows + 5 * (size_t)row);
-        break;
     case 3: { /* PROBE_BSDF_SAMPLE */
         K_GLOBAL const uint *in = in_rows + 10 * (size_t)row;
         K_GLOBAL uint *out = out_rows + 9 * (size_t)row;

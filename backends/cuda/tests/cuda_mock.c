@@ -15,6 +15,7 @@
  *                             CUDA_MOCK_LOCK
  *   driver-12, driver-13.1    the driver is of that version, not 13.0
  *   nvrtc-13.1                and the compiler
+ *   at-once                   the compiler takes 0.3 s
  *
  * At the last release of the context it prints "mock: clean" or what is wrong on stderr. */
 #include "cuda/cuda_api.h"
@@ -57,19 +58,13 @@ enum {
     JOB_ARGUMENTS = 2,
     JOB_WORDS = 100
 }; /* a program beside the kernel */
-static struct gpu_function_s functions[] = {{ENTRY_RENDER},
-                                            {ENTRY_TRACE},
-                                            {ENTRY_ARITHMETIC},
-                                            {ENTRY_PROBE},
-                                            {ENTRY_PASSES},
-                                            {ENTRY_START},
-                                            {ENTRY_FLY},
-                                            {ENTRY_SORT},
-                                            {ENTRY_OCCLUDE},
-                                            {ENTRY_SHADE},
-                                            {ENTRY_SHADOW},
-                                            {ENTRY_FILM},
-                                            {(enum kernel_entry)MOCK_JOB}};
+static struct gpu_function_s functions[] = {{ENTRY_RENDER},     {ENTRY_TRACE},
+                                            {ENTRY_ARITHMETIC}, {ENTRY_PROBE},
+                                            {ENTRY_PASSES},     {ENTRY_HIT},
+                                            {ENTRY_START},      {ENTRY_FLY},
+                                            {ENTRY_SORT},       {ENTRY_OCCLUDE},
+                                            {ENTRY_SHADE},      {ENTRY_SHADOW},
+                                            {ENTRY_FILM},       {(enum kernel_entry)MOCK_JOB}};
 
 enum kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
 static struct work {
@@ -359,13 +354,19 @@ gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, con
         const char *name;
         enum kernel_entry entry;
         enum program_part part;
-    } entries[] = {
-        {"k_render", ENTRY_RENDER, PART_RENDER},         {"k_trace", ENTRY_TRACE, PART_TRACE},
-        {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER}, {"k_probe", ENTRY_PROBE, PART_PROBE},
-        {"k_passes", ENTRY_PASSES, PART_PASSES},         {"k_start_all", ENTRY_START, PART_RENDER},
-        {"k_fly_all", ENTRY_FLY, PART_RENDER},           {"k_sort_all", ENTRY_SORT, PART_RENDER},
-        {"k_occlude_all", ENTRY_OCCLUDE, PART_RENDER},   {"k_shade_all", ENTRY_SHADE, PART_RENDER},
-        {"k_shadow_all", ENTRY_SHADOW, PART_RENDER},     {"k_film_all", ENTRY_FILM, PART_RENDER}};
+    } entries[] = {{"k_render", ENTRY_RENDER, PART_RENDER},
+                   {"k_trace", ENTRY_TRACE, PART_TRACE},
+                   {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER},
+                   {"k_probe", ENTRY_PROBE, PART_PROBE},
+                   {"k_passes", ENTRY_PASSES, PART_PASSES},
+                   {"k_hit", ENTRY_HIT, PART_HIT},
+                   {"k_start_all", ENTRY_START, PART_RENDER},
+                   {"k_fly_all", ENTRY_FLY, PART_RENDER},
+                   {"k_sort_all", ENTRY_SORT, PART_RENDER},
+                   {"k_occlude_all", ENTRY_OCCLUDE, PART_RENDER},
+                   {"k_shade_all", ENTRY_SHADE, PART_RENDER},
+                   {"k_shadow_all", ENTRY_SHADOW, PART_RENDER},
+                   {"k_film_all", ENTRY_FILM, PART_RENDER}};
     *function = &functions[MOCK_JOB];
     if (module && strcmp(name, "mock_job") == 0)
         return GPU_OK;
@@ -603,10 +604,13 @@ nvrtc_result mock_nvrtc_DestroyProgram(nvrtc_program *program)
     *program = NULL;
     return 0;
 }
-/* Fails, as the real one does, on what it takes for a mistake: here the fault "lost-cosine". */
+/* Fails, as the real one does, on what it takes for a mistake: here the fault "lost-cosine". Takes
+ * a while where several processes are to need it at once. */
 nvrtc_result mock_nvrtc_CompileProgram(nvrtc_program program, int options,
                                        const char *const *option)
 {
+    if (strstr(wish(), "at-once"))
+        usleep(300000);
     for (int i = 0; i < options; i++)
         if (strncmp(option[i], "-DK_PART=", 9) == 0)
             snprintf(program->image, sizeof program->image, "MOCK %s", option[i] + 9);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -91,6 +92,35 @@ static int build_only(const struct backend_api *api, const struct device_info *i
     CHECK(api->build(b, &request, &build, &err) == STATUS_OK);
     printf("taken from the cache: %d\n", build.cached);
     api->close(b);
+    return 0;
+}
+
+/* As build_only, in four processes at once: says how many of them compiled. */
+static int build_at_once(const struct backend_api *api, const struct device_info *info)
+{
+    struct error err = {0};
+    int compiled = 0;
+    fflush(stdout);
+    for (int i = 0; i < 4; i++) {
+        const pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0) {
+            struct backend *b = NULL;
+            struct build_info build = {0};
+            const struct program_request request = program_request_make(MODE_STRICT);
+            if (api->open(info, &b, NULL) != STATUS_OK ||
+                api->build(b, &request, &build, NULL) != STATUS_OK)
+                _exit(2);
+            api->close(b);
+            _exit(build.cached ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        int status = 0;
+        CHECK(wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) < 2);
+        compiled += WEXITSTATUS(status);
+    }
+    printf("compiled by %d of 4\n", compiled);
     return 0;
 }
 
@@ -192,8 +222,8 @@ static int probes_check(const struct backend_api *api, struct backend *b, const 
               strstr(err.msg, "CUDA_ERROR_"));
         CHECK(lost_code(how) != GPU_LAUNCH_TIMEOUT || strstr(err.msg, "--tile"));
     } else {
-        const enum kernel_entry rows[] = {ENTRY_ARITHMETIC, ENTRY_PROBE};
-        for (int e = 0; e < 2; e++) { /* of two programs */
+        const enum kernel_entry rows[] = {ENTRY_ARITHMETIC, ENTRY_PROBE, ENTRY_HIT};
+        for (int e = 0; e < 3; e++) { /* each of another program */
             memset(out, 0, sizeof out);
             CHECK(api->run_words(b, rows[e], &launch, in, 100, out, 100, 100, &err) == STATUS_OK);
             for (uint32_t i = 0; i < 100; i++)
@@ -340,6 +370,8 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         return 1;
     if (strcmp(how, "none") == 0 || strcmp(how, "absent") == 0 || strcmp(how, "driver-12") == 0)
         return absent_check(api, how, &info, expect);
+    if (strcmp(how, "build at-once") == 0)
+        return build_at_once(api, &info);
     if (strncmp(how, "build", 5) == 0)
         return build_only(api, &info);
     CHECK(strcmp(info.id, expect->id) == 0 && strcmp(info.name, "Mock GPU") == 0);
@@ -412,6 +444,7 @@ void mock_cache_case(const char *self, const char *environment)
                 {"build driver-13.1", "cache: 1"},
                 {"build nvrtc-13.1", "cache: 0"},
                 {"build", "cache: 1"}};
+    mock_case(self, environment, "build at-once", "compiled by 1 of 4");
     char folder[] = "/tmp/isophote-mock-XXXXXX";
     assert_non_null(mkdtemp(folder));
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)

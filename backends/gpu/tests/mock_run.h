@@ -20,7 +20,8 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
 /* Runs `self --mock how` so, with `environment` ("A=B C=D", or "") in front, and fails the cmocka
  * test unless it returns 0 and prints `expected` and no "mistake". */
 void mock_case(const char *self, const char *environment, const char *how, const char *expected);
-/* Likewise, several times with one cache: what one driver and compiler made is for them alone. */
+/* Likewise, several times with one cache: what one driver and compiler made is for them alone, and
+ * is made once though several processes need it at once. */
 void mock_cache_case(const char *self, const char *environment);
 
 #endif

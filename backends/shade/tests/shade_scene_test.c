@@ -304,22 +304,27 @@ static void masters_and_images_are_counted_once(void **state)
 }
 
 /* A shader is run by all parts of the kernel but the probes: those are compiled once for all scenes
- * that differ in their shaders only. */
+ * that differ in their shaders only, and rays once for all scenes whose trees are of one kind. */
 static void probes_are_compiled_without_shaders(void **state)
 {
     const struct program_request plain = program_request_make(MODE_STRICT);
-    struct program_request shaded = plain, other = plain;
+    struct program_request shaded = plain, other = plain, rays = plain;
     (void)state;
     shaded.features = K_FEATURE_MEDIA | K_FEATURE_SHADERS;
     shaded.source = "the kernel with a scene's shaders";
     snprintf(shaded.source_hash, sizeof shaded.source_hash, "the hash of that");
     shaded.shaders = "the shaders";
+    shaded.tree = BVH_WIDE8;
     other.features = K_FEATURE_MEDIA | K_FEATURES_EXACT;
+    rays.features = K_FEATURE_ALL & ~(K_FEATURE_SHADERS | K_FEATURE_RAYS);
+    rays.tree = BVH_WIDE8;
     for (int part = 0; part < PART_COUNT; part++) {
-        const bool probes = part == PART_PROBE;
+        const bool probes = part == PART_PROBE || part == PART_HIT;
         const struct program_request r = program_request_of_part(&shaded, (enum program_part)part);
         assert_int_equal(r.part, part);
-        assert_true(program_request_equal(&r, probes ? &other : &shaded));
+        assert_true(program_request_equal(&r, part == PART_HIT     ? &rays
+                                              : part == PART_PROBE ? &other
+                                                                   : &shaded));
         assert_ptr_equal(r.source, probes ? kernel_source : shaded.source);
         assert_ptr_equal(r.shaders, probes ? NULL : shaded.shaders);
     }
