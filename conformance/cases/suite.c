@@ -389,6 +389,15 @@ enum status conform_selection(struct arena *a, const struct conform_options *o, 
     return *json ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for a selection");
 }
 
+bool case_is_long(const char *name)
+{
+    static const char *const begins[] = {"image.dense.", "image.passes", "invariance."};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
 enum status conform_select(struct arena *a, const struct conform_options *o,
                            const struct conform_case **out, size_t *count, struct error *err)
 {

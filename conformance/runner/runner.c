@@ -2,6 +2,7 @@
 /* conform_run: every selected case on every device, in worker processes. */
 #include "attempts.h"
 #include "canary.h"
+#include "cases/case.h"
 #include "conformance.h"
 #include "identity.h"
 #include "journal.h"
@@ -69,6 +70,19 @@ static uint64_t machine_memory(void)
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)4 << 30;
 }
 
+/* By worth; but where cases run side by side the long ones begin first: one that begins last holds
+ * up all slots. A budget takes the best ones first in any case. In the run's arena. */
+static const size_t *order_of(struct run *r)
+{
+    const bool beside = r->o->jobs > 1 && !r->o->wanted;
+    size_t *order = ARENA_ARRAY(&r->arena, size_t, r->case_count + 1), n = 0;
+    for (int rest = 0; order && rest < 2; rest++)
+        for (size_t c = 0; c < r->case_count; c++)
+            if ((beside && case_is_long(r->cases[c].name)) != (rest == 1))
+                order[n++] = c;
+    return order;
+}
+
 static enum status plan(struct run *r, struct error *err)
 {
     const struct conform_options *o = r->o;
@@ -82,10 +96,13 @@ static enum status plan(struct run *r, struct error *err)
     r->canaries = ARENA_ARRAY(&r->arena, struct canary, o->device_count);
     if (!r->tasks || !r->infos || !r->held || !r->canaries)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->task_count);
+    const size_t *order = order_of(r);
+    if (!order)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->task_count);
     for (size_t d = 0; d < o->device_count; d++)
         for (size_t c = 0; c < r->case_count; c++)
             r->tasks[o->by_case ? c * o->device_count + d : d * r->case_count + c] =
-                (struct task){.test = &r->cases[c], .device = o->devices[d]};
+                (struct task){.test = &r->cases[order[c]], .device = o->devices[d]};
     return STATUS_OK;
 }
 

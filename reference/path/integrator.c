@@ -409,6 +409,27 @@ static void arrive_mapped(const struct scene *s, const struct reference_vertex *
     from->coat_normal = surface_coat_normal(s, &own, negate(p.ray.d));
 }
 
+/* Of all that the surface depends on; a direction and numbers are asked of the surface. */
+static void scatter_key(const struct reference_job *job, const struct reference_vertex *v,
+                        char key[33])
+{
+    const uint32_t words[] = {job->width, job->height,  v->x,       v->y,       v->sample,
+                              v->k,       v->primitive, v->raytype, v->contract};
+    const double numbers[] = {v->length, v->t, v->uv[0], v->uv[1]};
+    struct hash *h = hash_open();
+    hash_add(h, words, sizeof words);
+    hash_add(h, &job->seed, sizeof job->seed);
+    hash_add(h, numbers, sizeof numbers);
+    hash_add(h, v->origin, sizeof v->origin);
+    hash_add(h, v->direction, sizeof v->direction);
+    hash_add(h, v->P, sizeof v->P);
+    hash_add(h, v->Ng, sizeof v->Ng);
+    hash_add(h, v->Ns, sizeof v->Ns);
+    if (v->moved)
+        hash_add(h, v->moved, GLOBAL_MOTIONS * sizeof *v->moved);
+    hash_close(h, key);
+}
+
 void reference_scatter(const struct reference *r, const struct reference_job *job,
                        const struct reference_vertex *v, const double wi[3], const double u[3],
                        struct reference_scattered *out)
@@ -423,11 +444,13 @@ void reference_scatter(const struct reference *r, const struct reference_job *jo
     struct shader_thread *shaders = shader_thread_take(r->shaders);
     struct surface at;
     struct lobes_sample s;
+    char key[33];
     arrive_mapped(r->scene, v, &hit, &from);
     from.ray = (struct ray){from_double(v->origin), from_double(v->direction)};
     from.k = v->k, from.length = v->length, from.raytype = v->raytype;
     from.moved = v->moved, from.contract = v->contract;
-    surface_shade(shaders, r->scene, &r->lights.environment, &from, &hit, &at, NULL);
+    scatter_key(job, v, key);
+    surface_shade_again(shaders, r->scene, &r->lights.environment, &from, &hit, key, &at);
     shader_thread_give(r->shaders, shaders);
     *out = (struct reference_scattered){.lit = lobes_lit(&at.lobes),
                                         .least = least_alpha(&at.lobes),

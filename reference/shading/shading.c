@@ -18,7 +18,15 @@ struct shader_thread {
     uint32_t material;             /* its */
     struct text *log;              /* gets what the shader prints; may be NULL */
     bool failed;                   /* a shader did not end: none runs any more */
+    struct kept_surface *kept;     /* [KEPT_SURFACES]; NULL: none yet */
 };
+
+/* What surface_shade_again remembers; the place of a key is its hash. */
+struct kept_surface {
+    char key[33]; /* "": nothing */
+    struct surface at;
+};
+enum { KEPT_SURFACES = 1024 };
 
 /* ---- services ------------------------------------------------------------------------------- */
 
@@ -213,6 +221,7 @@ static void thread_free(struct shader_pool *p, struct shader_thread *t)
     for (size_t i = 0; t->contexts && i < p->scene->material_count; i++)
         asl_context_free(t->contexts[i]);
     free((void *)t->contexts);
+    free(t->kept);
     free(t);
 }
 
@@ -711,6 +720,32 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         run_shader(t, s, environment, material, tint, along, from->contract, out, log);
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
+}
+
+static struct kept_surface *kept_place(struct shader_thread *t, const char key[33])
+{
+    if (!key[0]) /* out of memory for a hash */
+        return NULL;
+    if (!t->kept)
+        t->kept = calloc(KEPT_SURFACES, sizeof *t->kept);
+    return t->kept ? &t->kept[strtoul(key + 24, NULL, 16) % KEPT_SURFACES] : NULL;
+}
+
+void surface_shade_again(struct shader_thread *t, const struct scene *s,
+                         const struct environment_table *environment, const struct arrival *from,
+                         const struct hit *hit, const char key[33], struct surface *out)
+{
+    const bool shaded = s->materials[scene_material_of(s, hit->primitive)].shading != NULL;
+    struct kept_surface *kept = shaded && t ? kept_place(t, key) : NULL;
+    if (kept && strcmp(kept->key, key) == 0) {
+        *out = kept->at;
+        return;
+    }
+    surface_shade(t, s, environment, from, hit, out, NULL);
+    if (!kept || t->failed)
+        return;
+    memcpy(kept->key, key, sizeof kept->key);
+    kept->at = *out;
 }
 
 void surface_probe(struct shader_thread *t, const struct scene *s,

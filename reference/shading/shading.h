@@ -64,6 +64,12 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
                    const struct environment_table *environment, const struct arrival *from,
                    const struct hit *hit, struct surface *out, struct text *log);
 
+/* The same without a log. `key` stands for all that it depends on (hash_bytes): what a shader made of
+ * a place is remembered for as long as few others come, and not run again. */
+void surface_shade_again(struct shader_thread *t, const struct scene *s,
+                         const struct environment_table *environment, const struct arrival *from,
+                         const struct hit *hit, const char key[33], struct surface *out);
+
 /* The same for a material on the plane z = 0 about the origin, u along x and v along y; `entering`:
  * seen from outside; wo.z > 0. For tests. */
 void surface_probe(struct shader_thread *t, const struct scene *s,
