@@ -54,7 +54,7 @@ extern const struct case_row canary_case;
  * way the verdict was come by. */
 void case_answer_close(struct run_context *c);
 
-/* Does it make a driver compile several programs, or large ones? */
+/* Does it make a driver compile several programs, or large ones, that no other case needs? */
 bool case_is_long(const char *name);
 /* The row of a case's name, NULL if there is none. */
 const struct case_row *suite_row(const char *name);

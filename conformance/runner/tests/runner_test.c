@@ -126,6 +126,46 @@ static void misbehaviour_costs_one_case(void **state)
     }
 }
 
+static void find_long(void *ctx, size_t done, size_t total, const char *device,
+                      const struct conform_case *c, const struct conform_result *r)
+{
+    (void)total, (void)device, (void)r;
+    if (strcmp(c->name, "invariance.launch.bvh") == 0)
+        *(size_t *)ctx = done;
+}
+
+/* Where two cases run side by side, one that compiles much is among the first two; alone, and where
+ * seconds are counted, cases come by worth. */
+static bool all_wanted(void *ctx, const char *device, const struct conform_case *c)
+{
+    (void)ctx, (void)device, (void)c;
+    return true;
+}
+static void long_cases_begin_first(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned jobs;
+        bool counted, first;
+    } rows[] = {{2, false, true}, {1, false, false}, {2, true, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *device = "fake:pass";
+        size_t place = 0;
+        struct conform_summary sum;
+        struct error err = {0};
+        struct conform_options o = options_for(&device, NULL);
+        o.filter = "^(kernel[.](math|rng|bsdf-step)|invariance[.]launch[.]bvh)";
+        o.jobs = rows[i].jobs;
+        o.run_budget_s = 60;
+        o.each = find_long;
+        o.each_ctx = &place;
+        o.wanted = rows[i].counted ? all_wanted : NULL;
+        assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+        assert_true(sum.total > 8 && place > 0);
+        assert_int_equal(place <= 2, rows[i].first);
+    }
+}
+
 /* Of cases that follow one another in a worker, how many workers there were, and the verdicts. */
 static void workers_stay(void **state)
 {
@@ -860,6 +900,7 @@ int main(void)
         return 99;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(driver_ranges),
+        cmocka_unit_test(long_cases_begin_first),
         cmocka_unit_test(misbehaviour_costs_one_case),
         cmocka_unit_test(workers_stay),
         cmocka_unit_test(memory_of_the_runner_is_not_the_workers),
