@@ -77,7 +77,7 @@ static void add_file(struct listing *l, const char *group, const char *name, con
 
 bool shader_path(const char *path)
 {
-    static const char *const endings[] = {".asl", ".osl", ".c", ".ll"};
+    static const char *const endings[] = {".asl", ".osl", ".c", ".ll", ".bc"};
     bool is = false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         is = is || (path_ends(path, endings[i]) && strlen(path) > strlen(endings[i]));

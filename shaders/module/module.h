@@ -205,6 +205,9 @@ _Noreturn void module_refuse(struct module *m, struct asl_loc at, const char *hi
 /* ---- module_text.c, module_bits.c: the readers ---------------------------------------------- */
 
 void module_text_read(struct module *m);
+void module_bits_read(struct module *m);
+/* Are these bytes bitcode? */
+bool module_is_bits(const char *data, size_t size);
 
 /* ---- module_types.c -------------------------------------------------------------------------- */
 

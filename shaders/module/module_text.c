@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module_text.c: LLVM's assembly language, of all versions from 7 on: of what shaders are made of.
+/* module_text.c: LLVM's assembly language, of the versions 9 to 19: of what shaders are made of.
  * Pointers may have types or none; metadata and attributes but a few mean nothing here. */
 #include "module/module.h"
 

@@ -12,7 +12,7 @@ static const char described[] = "isophote_procedure"; /* the constant that holds
 bool asl_module_is(const char *file)
 {
     size_t n = strlen(file);
-    return n > 3 && strcmp(file + n - 3, ".ll") == 0;
+    return n > 3 && (strcmp(file + n - 3, ".ll") == 0 || strcmp(file + n - 3, ".bc") == 0);
 }
 
 void module_refuse(struct module *m, struct asl_loc at, const char *hint, const char *fmt, ...)
@@ -365,7 +365,10 @@ static void read_and_write(struct module *m, struct writer *w, struct asl_tokens
 {
     if (setjmp(m->stop)) /* told already */
         return;
-    module_text_read(m);
+    if (module_is_bits(m->src->text, m->src->size))
+        module_bits_read(m);
+    else
+        module_text_read(m);
     write_shader(w, out);
 }
 
