@@ -149,77 +149,135 @@ static void compare_reference(const struct run_context *c, const struct arithmet
     tally_near(t, (double)float_of(out[1]), h.t, b.t, "%s, %s: t", what, text);
 }
 
+static size_t rays_of(const struct scene *s)
+{
+    return (size_t)fmin(MOST_RAYS, fmax(48, BRUTE_TESTS / (double)scene_effective_count(s)));
+}
+
+/* Rays of the scene, and each tree's answers. */
+enum { KINDS = 3 };
+static const enum bvh_kind kinds[KINDS] = {BVH_BINARY, BVH_WIDE8, BVH_COMPRESSED8};
+struct hits {
+    size_t rays;
+    uint32_t *in, *tree[KINDS];
+};
+
+static enum status hits_of_trees(struct run_context *c, struct hits *h, struct error *err)
+{
+    struct dice d = {.key = 0x417};
+    h->in = ARENA_ARRAY(c->arena, uint32_t, h->rays * HIT_IN);
+    if (!h->in)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu rays", h->rays);
+    for (size_t i = 0; i < h->rays; i++)
+        make_ray(c->scene, i, &d, h->in + HIT_IN * i);
+    for (size_t k = 0; k < KINDS; k++) {
+        if (k)
+            TRY(device_load(c->device, c->scene, kinds[k], NULL, err));
+        TRY(case_probe(c, PROBE_HIT, h->in, h->rays, &h->tree[k], err));
+    }
+    return STATUS_OK;
+}
+
+/* Against brute force's, and the reference's. strict: the former to the bit. */
+static enum status compare_hits(struct run_context *c, const struct hits *h, bool strict,
+                                struct tally *t, size_t *flips, struct error *err)
+{
+    const struct arithmetic arithmetic = arithmetic_of(c->info, c->mode);
+    uint32_t *brute;
+    TRY(case_reference(c, err));
+    TRY(device_load(c->device, c->scene, BVH_BINARY, NULL, err));
+    for (size_t i = 0; i < h->rays; i++)
+        h->in[HIT_IN * i + 7] = 1;
+    TRY(case_probe(c, PROBE_HIT, h->in, h->rays, &brute, err));
+    for (size_t i = 0; i < h->rays; i++)
+        compare_reference(c, &arithmetic, t, h->in + HIT_IN * i, brute + HIT_OUT * i,
+                          "brute force on the device", flips);
+    for (size_t k = 0; k < KINDS; k++) {
+        for (size_t i = 0; i < h->rays; i++) {
+            const uint32_t *got = h->tree[k] + HIT_OUT * i, *want = brute + HIT_OUT * i;
+            static const char *const fields[] = {"primitive", "t", "b1", "b2", "any hit"};
+            char text[320];
+            ray_text(text, sizeof text, h->in + HIT_IN * i);
+            tally_equal(t, got[4], got[0] != UINT32_MAX, "%s, %s: any hit", bvh_kind_name(kinds[k]),
+                        text);
+            if (!strict) {
+                compare_reference(c, &arithmetic, t, h->in + HIT_IN * i, got,
+                                  bvh_kind_name(kinds[k]), flips);
+                continue;
+            }
+            for (size_t f = 0; f < (want[0] == UINT32_MAX ? 1 : 4); f++)
+                tally_equal(t, f ? (int64_t)got[f] : id(got[f]), f ? (int64_t)want[f] : id(want[f]),
+                            "%s against brute force, %s: %s", bvh_kind_name(kinds[k]), text,
+                            fields[f]);
+        }
+    }
+    return STATUS_OK;
+}
+
 enum status kernel_hit(struct run_context *c, struct error *err)
 {
     struct tally t = {0};
-    struct dice d = {.key = 0x417};
     enum status s = case_scene(c, err);
     if (s != STATUS_OK)
         return s;
     double primitives = (double)scene_effective_count(c->scene);
     if (primitives == 0)
         return case_skip(c, "the scene has no primitives");
-    size_t rays = (size_t)fmin(MOST_RAYS, fmax(48, BRUTE_TESTS / primitives)), flips = 0;
+    struct hits h = {.rays = rays_of(c->scene)};
+    size_t flips = 0;
     bool strict = true;
     s = case_ready_to_probe(c, MODE_STRICT, BVH_BINARY, err);
     if (s == STATUS_UNSUPPORTED) { /* then the tree and brute force may round apart */
         strict = false;
         s = case_ready_to_probe(c, MODE_DEVICE, BVH_BINARY, err);
     }
-    if (s != STATUS_OK)
+    if (s != STATUS_OK || (s = hits_of_trees(c, &h, err)) != STATUS_OK)
         return s;
-    const struct arithmetic arithmetic = arithmetic_of(c->info, strict ? MODE_STRICT : MODE_DEVICE);
-    const enum bvh_kind kinds[] = {BVH_BINARY, BVH_WIDE8, BVH_COMPRESSED8};
-    enum { KINDS = sizeof kinds / sizeof *kinds };
-    uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, rays * HIT_IN), *brute, *tree[KINDS];
-    if (!in)
-        return error_msg(err, STATUS_MEMORY, "out of memory for %zu rays", rays);
-    for (size_t i = 0; i < rays; i++)
-        make_ray(c->scene, i, &d, in + HIT_IN * i);
-    for (size_t k = 0; k < KINDS; k++) {
-        if (k && (s = device_load(c->device, c->scene, kinds[k], NULL, err)) != STATUS_OK)
-            return s;
-        if ((s = case_probe(c, PROBE_HIT, in, rays, &tree[k], err)) != STATUS_OK)
-            return s;
-    }
-    if (answer_given(c, rays * HIT_OUT * KINDS)) /* brute force's bits, where that was judged */
+    if (answer_given(c, h.rays * HIT_OUT * KINDS)) /* brute force's bits, where that was judged */
         return STATUS_OK;
-    if ((s = case_reference(c, err)) != STATUS_OK ||
-        (s = device_load(c->device, c->scene, BVH_BINARY, NULL, err)) != STATUS_OK)
+    if ((s = compare_hits(c, &h, strict, &t, &flips, err)) != STATUS_OK)
         return s;
-    for (size_t i = 0; i < rays; i++)
-        in[HIT_IN * i + 7] = 1;
-    if ((s = case_probe(c, PROBE_HIT, in, rays, &brute, err)) != STATUS_OK)
-        return s;
-    for (size_t i = 0; i < rays; i++)
-        compare_reference(c, &arithmetic, &t, in + HIT_IN * i, brute + HIT_OUT * i,
-                          "brute force on the device", &flips);
-    for (size_t k = 0; k < KINDS; k++) {
-        for (size_t i = 0; i < rays; i++) {
-            const uint32_t *got = tree[k] + HIT_OUT * i, *want = brute + HIT_OUT * i;
-            static const char *const fields[] = {"primitive", "t", "b1", "b2", "any hit"};
-            char text[320];
-            ray_text(text, sizeof text, in + HIT_IN * i);
-            tally_equal(&t, got[4], got[0] != UINT32_MAX, "%s, %s: any hit",
-                        bvh_kind_name(kinds[k]), text);
-            if (!strict) {
-                compare_reference(c, &arithmetic, &t, in + HIT_IN * i, got, bvh_kind_name(kinds[k]),
-                                  &flips);
-                continue;
-            }
-            for (size_t f = 0; f < (want[0] == UINT32_MAX ? 1 : 4); f++)
-                tally_equal(&t, f ? (int64_t)got[f] : id(got[f]),
-                            f ? (int64_t)want[f] : id(want[f]), "%s against brute force, %s: %s",
-                            bvh_kind_name(kinds[k]), text, fields[f]);
-        }
-    }
     s = tally_verdict(&t, c);
     if (c->result->verdict == VERDICT_PASS)
         case_pass(c,
                   "%zu rays, %.0f primitives: every tree %s; worst t %.2f of its bound, %zu "
                   "benign flips against the reference",
-                  rays, primitives,
+                  h.rays, primitives,
                   strict ? "gives brute force's bits" : "agrees with the reference", t.worst,
                   flips);
+    return s;
+}
+
+/* Of the comparisons in mode fast this share may be off: that mode does without the second tests
+ * that settle what is met at edges, so that brute force itself is off at times. */
+static const double FAST_SHARE = 0x1p-9;
+
+/* Every tree in a mode: their texts differ by mode, and pictures are made by one of them. */
+enum status kernel_trees(struct run_context *c, struct error *err)
+{
+    static const char *const scenes[] = {"../dense/irregular", "leaves", "scale-torture"};
+    enum { SCENES = sizeof scenes / sizeof *scenes };
+    const char *word = strrchr(c->name, '.') + 1;
+    const enum math_mode mode = strcmp(word, "fast") == 0     ? MODE_FAST
+                                : strcmp(word, "device") == 0 ? MODE_DEVICE
+                                                              : MODE_STRICT;
+    struct tally t = {0};
+    size_t flips = 0;
+    for (size_t i = 0; i < SCENES; i++) {
+        TRY(case_library_scene(c, scenes[i], err));
+        struct hits h = {.rays = rays_of(c->scene)};
+        TRY(case_ready_to_probe(c, mode, BVH_BINARY, err));
+        TRY(hits_of_trees(c, &h, err));
+        TRY(compare_hits(c, &h, mode == MODE_STRICT, &t, &flips, err));
+    }
+    const size_t off = t.failures;
+    if (mode == MODE_FAST && (double)off <= FAST_SHARE * (double)t.compared)
+        t.failures = 0;
+    enum status s = tally_verdict(&t, c);
+    if (c->result->verdict == VERDICT_PASS)
+        case_pass(c,
+                  "%d scenes: worst t %.2f of its bound, %zu benign flips against the reference, "
+                  "%zu of %llu comparisons off",
+                  SCENES, t.worst, flips, off, (unsigned long long)t.compared);
     return s;
 }

@@ -12,6 +12,7 @@ enum status kernel_bsdf_furnace(struct run_context *c, struct error *err);
 enum status kernel_bsdf_furnace_white(struct run_context *c, struct error *err);
 enum status kernel_material(struct run_context *c, struct error *err);
 enum status kernel_hit(struct run_context *c, struct error *err);
+enum status kernel_trees(struct run_context *c, struct error *err);
 enum status kernel_light(struct run_context *c, struct error *err);
 enum status kernel_environment(struct run_context *c, struct error *err);
 enum status kernel_texture(struct run_context *c, struct error *err);
