@@ -65,6 +65,7 @@ struct k_launch {
      * stages go by queues. */
     k_word batch_slots, batch_behind, round, queues;
     k_word occlusion_rays; /* the most of a material: a stage of their own; 0: there is none */
+    k_word normals;        /* some triangle has normals */
 };
 /* A batch's memory, in words: counts, and for each slot its own and a place in three queues. */
 #define K_BATCH_KINDS  64u

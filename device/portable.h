@@ -121,15 +121,6 @@ K_FN float k_as_float(uint x)
 #define K_RSQRT(x) (1.0f / K_SQRT(x))
 #endif
 
-/* While more: what halves a number in each step. Where lanes are paths there is no loop: each step
- * is there, enough for K_LANES, and does nothing when there is no more. */
-#ifdef K_LANES
-#define K_STEPS(more)                                                                              \
-    _Pragma("clang loop unroll(full)") for (int step = 0; step < K_LANES; step++) if (more)
-#else
-#define K_STEPS(more) while (more)
-#endif
-
 /* A function that another module has. */
 #ifdef K_CUDA
 #define K_EXTERN extern "C" __device__

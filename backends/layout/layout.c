@@ -70,6 +70,8 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
         (st = buffer_copy(l, BUFFER_primitive_materials, s->primitive_material,
                           scene_primitive_count(s) + s->prototype_triangle_count, 4, err)))
         return st;
+    for (size_t i = 0; i < triangles; i++)
+        l->launch.normals |= s->triangle_flags[i] & TRIANGLE_HAS_NORMALS;
     void *data;
     st = layout_take(l, BUFFER_disks, s->disk_count, sizeof(struct k_disk), &data, err);
     if (st)

@@ -58,8 +58,9 @@ enum status llvm_lanes_prepare(const struct llvm_api *a, llvm_context context, l
 {
     /* The vectoriser takes branches, no switches, and no vectors, of which some stand for parts of
      * structures. */
-    static const char simplest[] = "function(sroa,early-cse,simplifycfg,instcombine,%s,scalarizer,"
-                                   "sroa,instcombine)";
+    static const char simplest[] =
+        "function(sroa,early-cse,simplifycfg,loop(loop-unroll-full),sroa,"
+        "early-cse,simplifycfg,instcombine,%s,scalarizer,sroa,instcombine)";
     char passes[sizeof simplest + 16];
     snprintf(passes, sizeof passes, simplest, a->version > 15 ? "lower-switch" : "lowerswitch");
     /* ipsccp first: what the scene does not need would be much to inline */

@@ -120,7 +120,8 @@ enum status native_llvm_program(const struct llvm_unit *units, size_t count,
 static enum status abreast_build(const struct program_request *request, struct llvm_program **out,
                                  struct build_info *info, struct error *err)
 {
-    static const char *const lanes_keep[] = {"k_slots_start", "k_slots_shade", NULL};
+    static const char *const lanes_keep[] = {"k_slots_start", "k_slots_shade", "k_slots_shade_flat",
+                                             NULL};
     const char *keep[ENTRY_COUNT + 1];
     struct kernel_parts rays = {0}, lanes = {0};
     enum status s = kernel_parts_find(ABREAST_X86_64, request, &rays, err);

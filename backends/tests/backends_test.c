@@ -603,6 +603,106 @@ static void many_lights_add_up(void **state)
     scene_free(s);
 }
 
+/* ---- scenes of few triangles ---------------------------------------------------------------- */
+
+static double drawn(uint64_t *seed) /* -1 .. 1 */
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) * 0x1p-52 - 1;
+}
+
+/* Two triangles, from any corner, wound either way: a parallelogram, unless `off` moves its last
+ * corner. */
+static void pair_add(struct json_text *t, uint64_t *seed, double scale, double off, const char *of)
+{
+    double v[4][3];
+    for (int axis = 0; axis < 3; axis++) {
+        for (int i = 0; i < 3; i++)
+            v[i][axis] = (float)(scale * (i ? 0.5 : 0.8) * drawn(seed));
+        for (int i = 1; i < 3; i++)
+            v[i][axis] = (float)(v[0][axis] + v[i][axis]);
+        v[3][axis] = v[1][axis] + v[2][axis] - v[0][axis] + off * scale;
+    }
+    const int turns[] = {(int)(1.5 * (drawn(seed) + 1)), (int)(1.5 * (drawn(seed) + 1))};
+    text_add(t, "{\"type\": \"mesh\", \"material\": \"%s\", \"vertices\": [", of);
+    for (int i = 0; i < 4; i++)
+        text_add(t, "[%.9g, %.9g, %.9g]%s", v[i][0], v[i][1], v[i][2], i < 3 ? ", " : "");
+    text_add(t, "], \"triangles\": [");
+    for (int half = 0; half < 2; half++) {
+        int corners[] = {half ? 3 : 0, 1, 2};
+        if (drawn(seed) < 0) {
+            corners[1] = 2;
+            corners[2] = 1;
+        }
+        text_add(t, "[%d, %d, %d]%s", corners[turns[half] % 3], corners[(turns[half] + 1) % 3],
+                 corners[(turns[half] + 2) % 3], half ? "" : ", ");
+    }
+    text_add(t, "]}, ");
+}
+
+/* Mode fast tests all triangles of such a scene at once, and those that make a parallelogram as one
+ * (trace/few.h). Its picture has the samples of the strict one, each rounded otherwise: pixels
+ * differ by more than that only where a ray goes another way at an edge. A wrong weight
+ * moves the point that is met; a wrong half has another normal, or light. */
+static void few_triangles_are_met_as_by_the_tree(void **state)
+{
+    (void)state;
+    static const double scales[] = {1, 1e-3, 1e4}, off[] = {0, 0.01, 0};
+    for (uint64_t seed = 1; seed <= 9; seed++) {
+        struct json_text t = {.used = 0};
+        uint64_t at = seed * 0x9E3779B97F4A7C15u;
+        const double scale = scales[seed % 3];
+        text_add(
+            &t,
+            "{\"isophote\": 1, \"camera\": {\"type\": \"perspective\", \"origin\": [0, 0, %g], "
+            "\"target\": [0, 0, 0], \"up\": [0, 1, 0], \"fov\": 40}, \"materials\": {"
+            "\"a\": {\"type\": \"diffuse\", \"reflectance\": [0.8, 0.5, 0.2]}, "
+            "\"b\": {\"type\": \"diffuse\", \"reflectance\": [0.2, 0.5, 0.8]}, "
+            "\"lamp\": {\"type\": \"diffuse\", \"reflectance\": 0.5, \"emission\": 3, "
+            "\"emission_two_sided\": true}}, \"objects\": [",
+            4 * scale);
+        for (int i = 0; i < 31; i++)
+            pair_add(&t, &at, scale, off[i % 3], i == 30 ? "lamp" : i % 2 ? "a" : "b");
+        text_add(&t,
+                 "{\"type\": \"mesh\", \"material\": \"a\", \"vertices\": [[0, 0, 0], [%g, 0, 0], "
+                 "[%g, 0, 0], [0, %g, 0]], \"triangles\": [[0, 1, 2], [0, 1, 3]]}], "
+                 "\"environment\": {\"radiance\": 1}}",
+                 scale, 2 * scale, scale); /* one of no area */
+        struct scene *s = scene_from_text(t.at);
+        float rgb[2][3 * W * H];
+        enum { STRICT, FAST };
+        for (int which = STRICT; which <= FAST; which++) {
+            const enum math_mode mode = which ? MODE_FAST : MODE_STRICT;
+            struct render_job job = job_make(mode);
+            struct error err = {0};
+            job.set.build.model = which ? MODEL_ABREAST : MODEL_MEGAKERNEL;
+            struct device *d = device_ready("native", s, BVH_AUTO, mode);
+            enum status st = device_build(d, &job.set.build, NULL, &err);
+            if (st == STATUS_UNSUPPORTED) {
+                print_message("SKIP %s\n", err.msg);
+                device_close(d);
+                scene_free(s);
+                return;
+            }
+            must(st, &err);
+            struct film f = film_make(s, &job);
+            must(device_render(d, &job, &f, true, NULL, &err), &err);
+            film_rgb(&f, rgb[which]);
+            film_free(&f);
+            device_close(d);
+        }
+        size_t differ = 0, lit = 0;
+        for (size_t i = 0; i < 3 * W * H; i++) {
+            differ += !(fabsf(rgb[FAST][i] - rgb[STRICT][i]) <= 1e-3f * rgb[STRICT][i]);
+            lit += rgb[STRICT][i] != 1.0f;
+        }
+        assert_true(lit > 3 * W * H / 10); /* the camera sees some */
+        if (differ > 3 * W * H / 400)
+            fail_msg("scene %d: %zu of %d values differ", (int)seed, differ, 3 * W * H);
+        scene_free(s);
+    }
+}
+
 /* ---- traces --------------------------------------------------------------------------------- */
 
 /* A traced sample is the rendered one: rounded as the film rounds, L is the pixel's sum; and its
@@ -1054,6 +1154,7 @@ int main(void)
         cmocka_unit_test(modes_agree_in_the_mean),
         cmocka_unit_test(furnace_is_its_albedo),
         cmocka_unit_test(many_lights_add_up),
+        cmocka_unit_test(few_triangles_are_met_as_by_the_tree),
         cmocka_unit_test(traces_are_what_is_rendered),
         cmocka_unit_test(rays_are_those_of_the_paths),
         cmocka_unit_test(bad_jobs_are_refused),

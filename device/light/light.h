@@ -40,18 +40,17 @@ K_FN struct k_vec3 k_emission(const struct k_scene *sc, K_GLOBAL const struct k_
 }
 
 /* Side that the light shows to a ray along d: the cosine, or 0 if that side does not emit. */
-K_FN float k_light_cosine(K_GLOBAL const struct k_material *m, struct k_vec3 ng, struct k_vec3 d)
+K_FN float k_light_cosine(uint two_sided, struct k_vec3 ng, struct k_vec3 d)
 {
     float c = -v3_dot(d, ng);
-    if (m->two_sided)
+    if (two_sided)
         c = K_ABS(c);
     return k_max(c, 0.0f);
 }
 
-/* density: of the choice, per unit of area. Le is what the caller fills in. */
-K_FN struct k_light_sample k_light_from_area(K_GLOBAL const struct k_material *m, float density,
-                                             struct k_vec3 p, struct k_vec3 q, struct k_vec3 ng,
-                                             uint light)
+/* density: of the choice, per unit of area. The caller fills in Le. */
+K_FN struct k_light_sample k_light_from_area(uint two_sided, float density, struct k_vec3 p,
+                                             struct k_vec3 q, struct k_vec3 ng, uint light)
 {
     struct k_light_sample s;
     struct k_vec3 D = v3_sub(q, p);
@@ -59,21 +58,84 @@ K_FN struct k_light_sample k_light_from_area(K_GLOBAL const struct k_material *m
     s.ok = 0;
     s.delta = 0;
     s.light = light;
-    s.Le = v3_load(m->emission);
-    s.wi = v3(0.0f, 0.0f, 0.0f);
+    s.Le = v3(0.0f, 0.0f, 0.0f);
+    s.wi = s.Le;
     s.distance = 0.0f;
     s.pdf_w = 0.0f;
     if (!(dist2 > 0.0f))
         return s;
     s.distance = K_SQRT(dist2);
     s.wi = v3_scale(D, 1.0f / s.distance);
-    float c = k_light_cosine(m, ng, s.wi);
+    float c = k_light_cosine(two_sided, ng, s.wi);
     if (c > 0.0f) {
         s.ok = 1;
         s.pdf_w = (density * dist2) / c;
     }
     return s;
 }
+
+/* A triangle that emits. */
+struct k_lamp {
+    struct k_triangle t;
+    struct k_vec3 ng, Le;
+    uint two_sided;
+    float density; /* of the choice, per unit of area */
+};
+K_FN struct k_lamp k_lamp_load(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
+                               uint id, float density)
+{
+    struct k_lamp a;
+    a.t = k_triangle_load(sc, id);
+    a.ng = v3_normalize(v3_cross(v3_sub(a.t.v1, a.t.v0), v3_sub(a.t.v2, a.t.v0)));
+    a.Le = v3_load(m->emission);
+    a.two_sided = m->two_sided;
+    a.density = density;
+    return a;
+}
+/* *b1, *b2: the weights of the point. */
+K_FN struct k_light_sample k_light_from_lamp(const struct k_lamp *a, struct k_vec3 p, float u,
+                                             float v, uint light, float *b1, float *b2)
+{
+    float q = K_SQRT(u);
+    *b1 = 1.0f - q;
+    *b2 = v * q;
+    struct k_vec3 at =
+        v3_madd(v3_madd(v3_scale(a->t.v0, (1.0f - *b1) - *b2), a->t.v1, *b1), a->t.v2, *b2);
+    struct k_light_sample s = k_light_from_area(a->two_sided, a->density, p, at, a->ng, light);
+    s.Le = a->Le;
+    return s;
+}
+
+#ifdef K_LANES
+/* Where lanes are paths each takes its word of all lights: to look one up would take it a load of
+ * its own. words: [K_LAMP_WORDS][K_LIGHTS_ABREAST]. */
+K_FN float k_lamp_word(const float *words, uint word, uint light)
+{
+    float x = 0.0f;
+    _Pragma("clang loop unroll(full)") for (uint i = 0; i < K_LIGHTS_ABREAST; i++)
+    {
+        x = k_select(light == i, words[K_LIGHTS_ABREAST * word + i], x);
+    }
+    return x;
+}
+K_FN struct k_vec3 k_lamp_words(const float *words, uint word, uint light)
+{
+    return v3(k_lamp_word(words, word, light), k_lamp_word(words, word + 1u, light),
+              k_lamp_word(words, word + 2u, light));
+}
+K_FN struct k_lamp k_lamp_of(const float *words, uint light)
+{
+    struct k_lamp a;
+    a.t.v0 = k_lamp_words(words, 0, light);
+    a.t.v1 = k_lamp_words(words, 3, light);
+    a.t.v2 = k_lamp_words(words, 6, light);
+    a.ng = k_lamp_words(words, 9, light);
+    a.Le = k_lamp_words(words, 12, light);
+    a.two_sided = k_lamp_word(words, 15, light) != 0.0f;
+    a.density = k_lamp_word(words, 16, light);
+    return a;
+}
+#endif
 
 /* A sphere seen from outside: 1 - cos of its half angle, or 0 when p is inside or nearly touches
  * it. */
@@ -119,7 +181,8 @@ K_NOINLINE struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
     float tu, tv;
     if (cm == 0.0f) {
         struct k_vec3 n = k_sample_sphere(u, v);
-        s = k_light_from_area(m, density, p, v3_madd(c, n, radius), n, light);
+        s = k_light_from_area(m->two_sided, density, p, v3_madd(c, n, radius), n, light);
+        s.Le = v3_load(m->emission);
         if (k_emission_varies(m)) {
             k_sphere_uv(n, &tu, &tv);
             s.Le = k_emission(sc, m, tu, tv);
@@ -183,13 +246,18 @@ K_FN struct k_light_sample k_light_from_delta(const struct k_scene *sc, uint pla
 /* Least i with C_i > u; if rounding leaves none, the last light with a weight. */
 K_FN uint k_search_light(const struct k_scene *sc, float u)
 {
-    uint at = 0, n = sc->launch->light_last + 1;
-    K_STEPS(n > 1)
-    {
+    uint at = 0;
+#ifdef K_LANES /* of all, as they are at hand; C grows */
+    _Pragma("clang loop unroll(full)") for (uint i = 0; i + 1u < K_LIGHTS_ABREAST; i++) at +=
+        sc->lamps_cdf[i] <= u;
+#else
+    uint n = sc->launch->light_last + 1;
+    while (n > 1) {
         uint half_n = n >> 1;
         at += sc->lights[at + half_n - 1].cdf > u ? 0u : half_n;
         n -= half_n;
     }
+#endif
     return at;
 }
 
@@ -249,6 +317,11 @@ K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, str
     uint light = k_light_choose(sc, p, g, (choice - L->p_env) / (1.0f - L->p_env), &by_tree);
     if (light == K_NONE)
         return s;
+#ifdef K_LANES
+    float b1, b2;
+    const struct k_lamp lamp = k_lamp_of(sc->lamps, light);
+    return k_light_from_lamp(&lamp, p, u, v, light, &b1, &b2);
+#else
     uint id = sc->lights[light].primitive;
     if (K_HAS(LIGHTS) && id & K_DELTA_LIGHT) {
         id = id & ~K_DELTA_LIGHT;
@@ -260,14 +333,11 @@ K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, str
     float density = k_light_share(sc, m, light, by_tree);
     float tu = 0.0f, tv = 0.0f; /* where the texture is looked up */
     if (!K_HAS(ROUND) || id < L->triangle_count) {
-        struct k_triangle t = k_triangle_load(sc, id);
-        float q = K_SQRT(u);
-        float b1 = 1.0f - q, b2 = v * q, b0 = (1.0f - b1) - b2;
-        struct k_vec3 ng = v3_normalize(v3_cross(v3_sub(t.v1, t.v0), v3_sub(t.v2, t.v0)));
-        s = k_light_from_area(m, density, p,
-                              v3_madd(v3_madd(v3_scale(t.v0, b0), t.v1, b1), t.v2, b2), ng, light);
+        const struct k_lamp lamp = k_lamp_load(sc, m, id, density);
+        float b1, b2;
+        s = k_light_from_lamp(&lamp, p, u, v, light, &b1, &b2);
         if (K_HAS(TEXTURED_LIGHTS))
-            k_triangle_uv(sc, id, b0, b1, b2, &tu, &tv);
+            k_triangle_uv(sc, id, (1.0f - b1) - b2, b1, b2, &tu, &tv);
     } else {
         id -= L->triangle_count;
         if (id < L->sphere_count)
@@ -277,13 +347,14 @@ K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, str
         struct k_frame f = k_frame_about(n);
         float x, y, radius = sc->disks[id].radius;
         k_sample_disk(u, v, &x, &y);
-        s = k_light_from_area(m, density, p, v3_madd(v3_madd(c, f.s, radius * x), f.t, radius * y),
-                              n, light);
+        s = k_light_from_area(m->two_sided, density, p,
+                              v3_madd(v3_madd(c, f.s, radius * x), f.t, radius * y), n, light);
         tu = 0.5f + 0.5f * x;
         tv = 0.5f + 0.5f * y;
     }
     s.Le = k_emission(sc, m, tu, tv);
     return s;
+#endif
 }
 
 /* The area light that is this primitive. */

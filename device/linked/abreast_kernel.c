@@ -5,6 +5,7 @@
 #define K_ABREAST
 #include "path/kernel.c"
 #include "path/slots.h"
+#include "trace/few.h"
 #include "trace/flights.h"
 // clang-format on
 
@@ -16,6 +17,74 @@ K_FN int k_flies(const struct k_scene *sc)
 {
     return sc->launch->bvh == 8 && sc->launch->triangle_count >= K_FLIGHTS_FROM;
 }
+
+K_FN void k_slots_met(struct k_slots *s, uint i, struct k_hit hit)
+{
+    s->primitive[i] = hit.primitive;
+    s->t[i] = hit.t;
+    s->b1[i] = hit.b1;
+    s->b2[i] = hit.b2;
+    s->corners[i] = hit.corners;
+}
+
+#if K_FAST
+K_NOINLINE void k_slots_closest_few(const struct k_few *f, struct k_slots *s, uint count)
+{
+    for (uint i = 0; i < count; i += K_SLOT_LANES) {
+        struct k_rays16 r = {
+            f16_load(s->o.x + i), f16_load(s->o.y + i), f16_load(s->o.z + i),
+            f16_load(s->d.x + i), f16_load(s->d.y + i), f16_load(s->d.z + i),
+        };
+        r.t = f16_splat(K_INF);
+        k_few_meet(f, 0, &r);
+        const struct k_hits16 h = k_few_hits(f, &r);
+        *(k_f16 *)(s->t + i) = h.t;
+        const float *weights = (const float *)h.weights;
+        const int *which = (const int *)&h.half;
+        for (uint j = 0; j < K_SLOT_LANES; j++) {
+            const struct k_few_half *half = &f->half[which[j]];
+            s->primitive[i + j] = half->id;
+            s->corners[i + j] = half->corners;
+            s->b1[i + j] = weights[K_SLOT_LANES * half->corner1 + j];
+            s->b2[i + j] = weights[K_SLOT_LANES * half->corner2 + j];
+        }
+    }
+}
+
+K_NOINLINE void k_slots_shadow_few(const struct k_few *f, struct k_slots *s, uint count)
+{
+    /* those that wait, next to each other */
+    float p[7][K_SLOTS_ROOM] __attribute__((aligned(64)));
+    uint of[K_SLOTS_ROOM], n = 0;
+    for (uint i = 0; i < count; i++) {
+        of[n] = i;
+        p[0][n] = s->from.x[i];
+        p[1][n] = s->from.y[i];
+        p[2][n] = s->from.z[i];
+        p[3][n] = s->wi.x[i];
+        p[4][n] = s->wi.y[i];
+        p[5][n] = s->wi.z[i];
+        p[6][n] = s->distance[i] * 0.9999f;
+        n += s->shadow[i] != 0;
+    }
+    for (uint i = n; i % K_SLOT_LANES; i++)
+        for (uint j = 0; j < 7; j++)
+            p[j][i] = 0.0f;
+    for (uint i = 0; i < n; i += K_SLOT_LANES) {
+        struct k_rays16 r = {
+            f16_load(p[0] + i), f16_load(p[1] + i), f16_load(p[2] + i),
+            f16_load(p[3] + i), f16_load(p[4] + i), f16_load(p[5] + i),
+        };
+        r.t = f16_load(p[6] + i);
+        k_few_meet(f, 1, &r);
+        for (uint j = 0; j < K_SLOT_LANES && i + j < n; j++) {
+            const uint k = of[i + j];
+            if (r.which[j] == 0)
+                k_slots_put(&s->L, k, v3_add(k_slots_get(&s->L, k), k_slots_get(&s->part, k)));
+        }
+    }
+}
+#endif
 
 K_NOINLINE void k_slots_closest(const struct k_scene *sc, struct k_slots *s, uint count)
 {
@@ -31,11 +100,7 @@ K_NOINLINE void k_slots_closest(const struct k_scene *sc, struct k_slots *s, uin
             continue;
         struct k_hit hit;
         k_closest(sc, k_slots_get(&s->o, i), k_slots_get(&s->d, i), K_INF, &hit);
-        s->primitive[i] = hit.primitive;
-        s->t[i] = hit.t;
-        s->b1[i] = hit.b1;
-        s->b2[i] = hit.b2;
-        s->corners[i] = hit.corners;
+        k_slots_met(s, i, hit);
     }
 }
 
@@ -65,6 +130,25 @@ K_NOINLINE void k_slots_shadow(const struct k_scene *sc, struct k_slots *s, uint
         struct k_vec3 L = k_slots_get(&s->L, i);
         k_stage_shadow(sc, &L, &ray, (K_GLOBAL struct k_vertex *)0);
         k_slots_put(&s->L, i, L);
+    }
+}
+
+K_FN void k_slots_lamps(const struct k_scene *sc, struct k_slots *s)
+{
+    K_GLOBAL const struct k_launch *L = sc->launch;
+    for (uint i = 0; L->light_last != K_NONE && i < K_LIGHTS_ABREAST; i++) {
+        const uint at = i < L->light_last ? i : L->light_last, id = sc->lights[at].primitive;
+        K_GLOBAL const struct k_material *m = sc->materials + sc->primitive_materials[id];
+        const struct k_lamp a = k_lamp_load(sc, m, id, m->light_density);
+        const struct k_vec3 of[] = {a.t.v0, a.t.v1, a.t.v2, a.ng, a.Le};
+        for (uint j = 0; j < 5u; j++) {
+            s->lamps[3u * j][i] = of[j].x;
+            s->lamps[3u * j + 1u][i] = of[j].y;
+            s->lamps[3u * j + 2u][i] = of[j].z;
+        }
+        s->lamps[15][i] = a.two_sided ? 1.0f : 0.0f;
+        s->lamps[16][i] = a.density;
+        s->lamps_cdf[i] = i < L->light_last ? sc->lights[i].cdf : K_INF;
     }
 }
 
@@ -162,6 +246,11 @@ void k_render(const void *const *buffers, const struct k_launch *launch, long lo
             k_sums_store(launch, none, 0,
                          k_film_pixel(&sc, film, launch->tile_x + g.left + x,
                                       K_ROW(launch, launch->tile_y + g.top + y)));
+#if K_FAST
+    struct k_few few;
+    k_few_make(&sc, &few);
+#endif
+    k_slots_lamps(&sc, &s);
     uint unused[K_SLOTS], before[K_SLOTS], count = K_SLOTS;
     for (uint i = 0; i < K_SLOTS; i++) {
         unused[i] = i;
@@ -177,9 +266,22 @@ void k_render(const void *const *buffers, const struct k_launch *launch, long lo
             before[i] = s.live[i];
             s.shadow[i] = 0;
         }
-        k_slots_closest(&sc, &s, K_SLOTS);
-        k_slots_shade(&sc, &s, K_SLOTS);
-        k_slots_shadow(&sc, &s, K_SLOTS);
+#if K_FAST
+        if (few.count)
+            k_slots_closest_few(&few, &s, K_SLOTS);
+        else
+#endif
+            k_slots_closest(&sc, &s, K_SLOTS);
+        if (launch->normals)
+            k_slots_shade(&sc, &s, K_SLOTS);
+        else
+            k_slots_shade_flat(&sc, &s, K_SLOTS);
+#if K_FAST
+        if (few.count)
+            k_slots_shadow_few(&few, &s, K_SLOTS);
+        else
+#endif
+            k_slots_shadow(&sc, &s, K_SLOTS);
         count = k_slots_film(&sc, &s, before, unused, count, film);
     }
 }

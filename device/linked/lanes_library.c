@@ -4,7 +4,7 @@
  * loop and no call left when all is inlined, and no memory of its own; turns share nothing but what
  * they read. The stages are those of every model (path/stages.h). */
 // clang-format off
-#define K_LANES 3 /* steps, to halve K_LIGHTS_ABREAST to one */
+#define K_LANES
 #undef K_PART
 #define K_PART 99 /* none: no entries */
 #include "path/kernel.c"
@@ -71,9 +71,20 @@ K_FN struct k_hit k_slots_hit(const struct k_slots *s, uint i)
     return hit;
 }
 
-void k_slots_shade(const struct k_scene *shared, struct k_slots *s, uint count)
+K_FN void k_slots_shade_all(const struct k_scene *shared, struct k_slots *s, uint count, int flat)
 {
-    const struct k_scene sc = *shared;
+    /* copies: what is one for all turns is loaded before them, where nothing hangs on it */
+    const struct k_launch launch = *shared->launch;
+    struct k_scene sc = *shared;
+    float lamps[K_LAMP_WORDS * K_LIGHTS_ABREAST], cdf[K_LIGHTS_ABREAST];
+    _Pragma("clang loop unroll(full)") for (uint i = 0; i < K_LAMP_WORDS * K_LIGHTS_ABREAST; i++)
+        lamps[i] = s->lamps[0][i];
+    _Pragma("clang loop unroll(full)") for (uint i = 0; i < K_LIGHTS_ABREAST; i++) cdf[i] =
+        s->lamps_cdf[i];
+    sc.launch = &launch;
+    sc.flat = flat;
+    sc.lamps = lamps;
+    sc.lamps_cdf = cdf;
     K_GLOBAL struct k_vertex *const none = 0;
     K_LANE_LOOP
     for (uint i = 0; i < count; i++) {
@@ -118,4 +129,13 @@ void k_slots_shade(const struct k_scene *shared, struct k_slots *s, uint count)
             s->distance[i] = ray.distance;
         }
     }
+}
+
+void k_slots_shade(const struct k_scene *sc, struct k_slots *s, uint count)
+{
+    k_slots_shade_all(sc, s, count, 0);
+}
+void k_slots_shade_flat(const struct k_scene *sc, struct k_slots *s, uint count)
+{
+    k_slots_shade_all(sc, s, count, 1);
 }

@@ -4,11 +4,12 @@
  * sample. */
 #ifndef K_SLOTS_H
 #define K_SLOTS_H
+#include "light/light.h"
 #include "math/random.h"
-#include "scene/scene.h"
 
 #define K_SLOTS      256u
 #define K_SLOT_LANES 16u
+#define K_LAMP_WORDS 17u
 #define K_SLOTS_ROOM (K_SLOTS + K_SLOT_LANES) /* with slots that fill up lanes */
 
 struct k_slots3 {
@@ -28,6 +29,8 @@ struct k_slots {
     struct k_slots3 from, wi, part; /* it, as struct k_shadow_ray has it */
     float distance[K_SLOTS_ROOM];
     uint begin[K_SLOTS_ROOM]; /* slots whose paths begin */
+    /* the lights, as k_lamp_of reads them; C from the last on that can be chosen is infinite */
+    float lamps[K_LAMP_WORDS][K_LIGHTS_ABREAST], lamps_cdf[K_LIGHTS_ABREAST];
 } __attribute__((aligned(64)));
 
 K_FN struct k_vec3 k_slots_get(const struct k_slots3 *a, uint i)
@@ -47,5 +50,7 @@ K_FN void k_slots_put(struct k_slots3 *a, uint i, struct k_vec3 v)
 K_SLOTS_FN void k_slots_start(const struct k_scene *sc, struct k_slots *s, uint count);
 /* All that a vertex does but its rays, for the paths of slots 0 .. count; a multiple too. */
 K_SLOTS_FN void k_slots_shade(const struct k_scene *sc, struct k_slots *s, uint count);
+/* The same where no triangle has normals. */
+K_SLOTS_FN void k_slots_shade_flat(const struct k_scene *sc, struct k_slots *s, uint count);
 
 #endif

@@ -135,7 +135,7 @@ K_FN void k_stage_emission(const struct k_scene *sc, struct k_walk *w,
     K_GLOBAL const struct k_material *m = sc->materials + x->s.material;
     if (x->inside | (m->emits == 0u))
         return;
-    float c = k_light_cosine(m, x->s.Ng, w->d);
+    float c = k_light_cosine(m->two_sided, x->s.Ng, w->d);
     if (!(c > 0.0f))
         return;
     float mis = 1.0f;

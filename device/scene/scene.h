@@ -14,6 +14,10 @@ struct k_scene {
     K_LONG *counts; /* [K_COUNTS], of this work-item */
 #endif
     K_GLOBAL uint *messages; /* tables of k_say; 0: nobody listens */
+#ifdef K_LANES
+    int flat;                       /* no triangle has normals */
+    const float *lamps, *lamps_cdf; /* of the lights, path/slots.h */
+#endif
 };
 
 /* What the kernel is counting when it is compiled with K_COUNT_RAYS: the film's red, green and blue
@@ -43,7 +47,11 @@ K_FN struct k_triangle k_triangle_load(const struct k_scene *sc, uint id)
 }
 K_FN uint k_triangle_flags(const struct k_scene *sc, uint id)
 {
-    return (sc->triangle_flags[id >> 2] >> (8u * (id & 3u))) & 0xFFu;
+    uint flags = (sc->triangle_flags[id >> 2] >> (8u * (id & 3u))) & 0xFFu;
+#ifdef K_LANES
+    flags = sc->flat ? flags & ~1u : flags;
+#endif
+    return flags;
 }
 
 #endif

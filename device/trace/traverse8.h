@@ -316,7 +316,8 @@ K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct 
             continue;
 #ifdef K_CPU
         best->corners = b + lane;
-        K_SOON(sc->triangles + 3 * (size_t)ids[lane]);
+        if (sc->launch->normals)
+            K_SOON(sc->triangles + 3 * (size_t)ids[lane]);
         K_SOON(sc->primitive_materials + ids[lane]);
 #endif
     }
