@@ -12,6 +12,8 @@
 
 #define TEXTURES SOURCE_DIR "/scenes/library/textures"
 
+enum { SIDE = TEST_THINNING > 1 ? 20 : 64 }; /* a tenth of the pixels */
+
 struct bed {
     struct scene *scene;
     struct device *native;
@@ -25,8 +27,8 @@ static struct bed bed_of(const char *scene_text, enum math_mode mode)
     if (scene_load_memory("steps.json", scene_text, strlen(scene_text), &b.scene, &err) !=
         STATUS_OK)
         fail_msg("%s", err.msg);
-    b.job = (struct render_job){.width = 64,
-                                .height = 64,
+    b.job = (struct render_job){.width = SIDE,
+                                .height = SIDE,
                                 .sample_count = 2,
                                 .max_depth = b.scene->max_depth,
                                 .rr_depth = b.scene->rr_depth,
@@ -60,7 +62,7 @@ static struct divergence found_in_step(const char *scene_text, enum math_mode mo
 static void in_step(const char *scene_text)
 {
     const struct divergence found = found_in_step(scene_text, MODE_STRICT);
-    assert_true(found.stepped > 100);
+    assert_true(found.stepped > 100 / TEST_THINNING);
     /* (1 - share)^samples is the level */
     assert_true(fabs(pow(1 - found.notices_share, (double)found.compared) / 1e-5 - 1) < 1e-6);
 }
@@ -72,9 +74,9 @@ static double light_of(const char *scene_text, enum math_mode mode)
     struct bed b = bed_of(scene_text, mode);
     struct film film = {0};
     double sum = 0;
-    assert_int_equal(film_init(&film, 64, 64, film_exponent(b.scene), &err), STATUS_OK);
+    assert_int_equal(film_init(&film, SIDE, SIDE, film_exponent(b.scene), &err), STATUS_OK);
     assert_int_equal(device_render(b.native, &b.job, &film, true, NULL, &err), STATUS_OK);
-    for (size_t i = 0; i < 64 * 64; i++)
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
         sum += (double)film.sums[4 * i];
     film_free(&film);
     bed_free(&b);
@@ -130,7 +132,9 @@ static void test_what_device_notices(void **state)
 {
     (void)state;
     const struct divergence found = found_in_step(dark, MODE_DEVICE);
-    assert_true(found.notices_share >= 0.01 && found.notices_share <= 0.011);
+    const double level =
+        1 - pow(1e-5, 1 / (double)found.compared); /* fewer tell no smaller share */
+    assert_true(found.notices_share >= 0.01 && found.notices_share <= fmax(0.011, 1.001 * level));
 }
 
 /* Two faces in one plane, in a scene with media. */
