@@ -149,6 +149,8 @@ static void test_film(void **state)
 /* ---- metric_z ------------------------------------------------------------------------ */
 
 enum { SIDE = 48, VALUES = SIDE * SIDE * 3, SAMPLES = 8 };
+/* Comparisons whose alarms are counted, and of them with p < 0.05 at most so many: see test_level. */
+enum { REPEATED = 100 / TEST_THINNING, ALARMS = TEST_THINNING > 1 ? 4 : 13 };
 
 /* A picture of `samples` samples a pixel with mean 1 + bias in each channel. shape 0: exponential.
  * 1: a firefly of 1000 once in 1000 samples, else 0. 2: 1, without noise. 3: Pareto's law of index
@@ -189,8 +191,8 @@ static double compare(uint32_t seed, int shape, double bias, bool with_variance,
 }
 
 /* Equal renderers: of 100 comparisons each, those with p < 0.05 are at most as many as a binomial
- * of 0.05 has with probability 1 - 1e-4 (13). For metric_z errs to the safe side, far fewer are
- * expected. */
+ * of 0.05 has with probability 1 - 1e-4 (13; of 10, 4). For metric_z errs to the safe side, far
+ * fewer are expected. */
 static void test_level(void **state)
 {
     (void)state;
@@ -198,15 +200,15 @@ static void test_level(void **state)
         for (int with_variance = 0; shape != 2 && with_variance < 2; with_variance++) {
             int small = 0;
             double least = 1;
-            for (uint32_t seed = 1; seed <= 100; seed++) {
+            for (uint32_t seed = 1; seed <= REPEATED; seed++) {
                 struct metric_z z;
                 double p = compare(seed, shape, 0, with_variance, &z);
                 small += p < 0.05;
                 least = fmin(least, p);
             }
-            print_message("shape %d, variance %d: %d of 100 below 0.05, least %g\n", shape,
-                          with_variance, small, least);
-            assert_true(small <= 13);
+            print_message("shape %d, variance %d: %d of %d below 0.05, least %g\n", shape,
+                          with_variance, small, REPEATED, least);
+            assert_true(small <= ALARMS);
         }
     }
 }
@@ -265,7 +267,7 @@ static void test_least_noticed(void **state)
 static void test_gray(void **state)
 {
     (void)state;
-    enum { COMPARISONS = 2000 };
+    enum { COMPARISONS = 2000 / TEST_THINNING };
     int small = 0;
     for (uint32_t seed = 1; seed <= COMPARISONS; seed++) {
         for (uint32_t i = 0; i < VALUES; i++) {
@@ -294,7 +296,7 @@ static void test_unequal_counts(void **state)
     const uint32_t many = 32 * SAMPLES;
     for (int shape = 0; shape < 2; shape++) {
         int small = 0;
-        for (uint32_t seed = 500; seed < 520; seed++) {
+        for (uint32_t seed = 500; seed < 500 + 20 / TEST_THINNING; seed++) {
             struct metric_z z;
             synthesize(2 * seed, shape, 0, many, mean_a, variance_a);
             synthesize(2 * seed + 1, shape, 0, SAMPLES, mean_b, variance_b);
@@ -303,7 +305,8 @@ static void test_unequal_counts(void **state)
             assert_int_equal(metric_z(SIDE, SIDE, &a, &b, 0, &z, NULL), STATUS_OK);
             small += z.p < 0.05;
         }
-        print_message("shape %d, 32 times the samples: %d of 20 below 0.05\n", shape, small);
+        print_message("shape %d, 32 times the samples: %d of %d below 0.05\n", shape, small,
+                      20 / TEST_THINNING);
         assert_true(small <= 7);
     }
 }
@@ -367,14 +370,14 @@ static void test_heavy_pairs(void **state)
     (void)state;
     int small = 0;
     double least = 1;
-    for (uint32_t seed = 1; seed <= 100; seed++) {
+    for (uint32_t seed = 1; seed <= REPEATED; seed++) {
         double p = compare_pairs(seed, 0, 1);
         small += p < 0.05;
         least = fmin(least, p);
     }
-    assert_true(small <= 13);
+    assert_true(small <= ALARMS);
     assert_true(least > 1e-5);
-    for (uint32_t seed = 1; seed <= 20; seed++) {
+    for (uint32_t seed = 1; seed <= 20 / TEST_THINNING; seed++) {
         double bias = compare_pairs(seed, 0, 1.01), black = compare_pairs(seed, 16, 0);
         if (!(bias < 1e-5 && black < 1e-5))
             fail_msg("seed %u: p = %.3g with 1%% more, %.3g with a black square", seed, bias,
@@ -435,7 +438,7 @@ static struct metric_z compare_pictures(const struct reference_picture *a,
 }
 
 /* The documented power: in cornell, 64 x 64 pixels at 256 samples, white walls that reflect 1% more
- * are found at level 1e-3. */
+ * are found at level 1e-3; of a tenth of the samples, 3.2%. */
 static void test_cornell(void **state)
 {
     (void)state;
@@ -446,7 +449,8 @@ static void test_cornell(void **state)
     if (scene_resolve(&arena, "cornell", &path, &err) != STATUS_OK ||
         scene_load(path, &s, &err) != STATUS_OK)
         fail_msg("%s", err.msg);
-    struct reference_picture a = render(s, 1, 256), b = render(s, 2, 256);
+    const uint32_t spp = 256 / TEST_THINNING;
+    struct reference_picture a = render(s, 1, spp), b = render(s, 2, spp);
     assert_true(compare_pictures(&a, &b).p > 1e-3);
     reference_picture_free(&b);
 
@@ -455,10 +459,10 @@ static void test_cornell(void **state)
         struct material *m = &s->materials[i];
         float least = fminf(m->base.value[0], fminf(m->base.value[1], m->base.value[2]));
         for (int c = 0; least > 0.5F && c < 3; c++, changed++)
-            m->base.value[c] *= 1.01F;
+            m->base.value[c] *= 1 + 0.01F * sqrtf(TEST_THINNING);
     }
     assert_true(changed > 0);
-    b = render(s, 2, 256);
+    b = render(s, 2, spp);
     assert_true(compare_pictures(&a, &b).p < 1e-3);
     reference_picture_free(&a);
     reference_picture_free(&b);
