@@ -448,6 +448,8 @@ enum status edits_list(struct arena *a, const char *text, struct edit **out, siz
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
+enum { SMALL = 160 }; /* bytes of the body of a helper without a mark */
+
 static bool is_helper(const char *file) { return strncmp(file, "math/", 5) == 0; }
 
 enum status bodies_list(struct arena *a, const char *text, struct body **out, size_t *count,
@@ -465,7 +467,9 @@ enum status bodies_list(struct arena *a, const char *text, struct body **out, si
     for (size_t i = 0; i < m.count; i++) {
         const struct token *k = &m.tokens[i], *end = &m.tokens[k->partner];
         if (k->function && k->partner > i && (!i || !m.tokens[i - 1].function)) {
-            bodies[n++] = (struct body){k->at, end->at + 1 - k->at, is_helper(k->file)};
+            const size_t length = end->at + 1 - k->at;
+            const bool helper = is_helper(k->file);
+            bodies[n++] = (struct body){k->at, length, helper, !helper || length > SMALL};
             i = k->partner;
         }
     }
@@ -479,12 +483,12 @@ static bool body_has(const struct body *b, size_t place)
     return place > b->at && place - b->at < b->length;
 }
 
-bool edit_in_helper(const struct body *bodies, size_t count, const struct edit *e)
+const struct body *edit_body(const struct body *bodies, size_t count, const struct edit *e)
 {
     for (size_t i = 0; i < count; i++)
         if (body_has(&bodies[i], e->offset))
-            return bodies[i].helper;
-    return false;
+            return &bodies[i];
+    return NULL;
 }
 
 char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
@@ -619,7 +623,7 @@ char *text_marked(struct arena *a, const char *text, size_t begin, const struct 
         if (inside <= at)
             continue;
         text_append(&t, text + at, inside - at);
-        if (!bodies[i].helper)
+        if (bodies[i].marked)
             text_printf(&t, "isophote_reached[%zu]=1;", i);
         at = inside;
     }

@@ -21,15 +21,17 @@ struct edit {
  * the same edits. Fails: MEMORY. */
 enum status edits_list(struct arena *a, const char *text, struct edit **out, size_t *count,
                        struct error *err);
-/* Bodies of functions, with their braces, in the order of the text. Helpers are the small functions
- * of math/, which every other one calls. Fails: MEMORY. */
+/* Bodies of functions, with their braces, in the order of the text. Helpers are those of math/, which
+ * every other one calls. A helper of a line or two has no mark: it would cost more than the helper.
+ * Fails: MEMORY. */
 struct body {
     size_t at, length;
-    bool helper;
+    bool helper, marked;
 };
 enum status bodies_list(struct arena *a, const char *text, struct body **out, size_t *count,
                         struct error *err);
-bool edit_in_helper(const struct body *bodies, size_t count, const struct edit *e);
+/* The one that the edit is in; NULL: none. */
+const struct body *edit_body(const struct body *bodies, size_t count, const struct edit *e);
 /* The text of the function that the edit is in, as it is or with the edit made: every other function
  * but its twin and helpers is only declared. In the arena; NULL when out of memory. */
 char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
@@ -41,7 +43,7 @@ char *edit_alone(struct arena *a, const char *text, const struct body *bodies, s
 enum second_call { SECOND_CALL_NONE, SECOND_CALL_SAME, SECOND_CALL_EXCHANGED };
 char *text_called_twice(struct arena *a, const char *text, const struct body *bodies, size_t count,
                         const char *callee, enum second_call second);
-/* The text from `begin` on with a mark at the beginning of each function but helpers: it sets its
+/* The text from `begin` on with a mark at the beginning of each function that is marked: it sets its
  * place in `isophote_reached`, of `isophote_reached_count` bytes, by the number of its body, of all.
  * In the arena; NULL when out of memory. */
 char *text_marked(struct arena *a, const char *text, size_t begin, const struct body *bodies,

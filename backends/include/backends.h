@@ -493,7 +493,7 @@ struct mutant {
     uint32_t line;
     bool of_kernel, of_library; /* which of the two has it: both, where both include the file */
     size_t body, twin_body; /* numbers of its function among all of the text, for mutants_reached */
-    bool helper;            /* a small function: it is not marked */
+    bool marked;            /* its function tells that it ran; small ones of math/ do not */
 };
 enum status mutants_count(size_t *count, struct error *err);
 enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct error *err);

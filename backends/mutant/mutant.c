@@ -105,7 +105,8 @@ enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct er
                            .of_library = e->twin || e->offset >= t.kernel,
                            .body = body_number(&t, e->offset)};
     out->twin_body = e->twin ? body_number(&t, e->twin) : out->body;
-    out->helper = edit_in_helper(t.bodies, t.body_count, e);
+    const struct body *body = edit_body(t.bodies, t.body_count, e);
+    out->marked = !body || body->marked;
     out->was = arena_printf(a, "%.*s", (int)e->length, t.text + e->offset);
     return out->was ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
 }

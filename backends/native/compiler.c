@@ -456,7 +456,8 @@ static enum status edited_make(struct making *m, const char *source, struct aren
     size_t sizes[2] = {0}, count = 0;
     struct body *bodies = NULL;
     TRY(bodies_list(a, request->source, &bodies, &count, err));
-    const bool whole = edit && edit_in_helper(bodies, count, edit);
+    const struct body *body = edit ? edit_body(bodies, count, edit) : NULL;
+    const bool whole = body && body->helper;
     const char *made = !edit   ? NULL
                        : whole ? edit_apply(a, request->source, edit)
                                : edit_alone(a, request->source, bodies, count, edit, true);

@@ -300,7 +300,7 @@ static bool may_hold(const struct subject *s, const struct listed *l)
 /* Does the case run the function? */
 static bool may_run(const struct subject *s, const struct listed *l)
 {
-    return !l->skipped && (!l->reached || s->edit.helper || is_reached(l->reached, s->edit.body) ||
+    return !l->skipped && (!l->reached || !s->edit.marked || is_reached(l->reached, s->edit.body) ||
                            is_reached(l->reached, s->edit.twin_body));
 }
 

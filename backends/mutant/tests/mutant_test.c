@@ -74,6 +74,41 @@ static void test_bodies(void **state)
     arena_free(&a);
 }
 
+/* Of helpers those of a line or two carry no mark; each is still a body that edits find. */
+static void test_helpers(void **state)
+{
+    (void)state;
+    char text[600];
+    snprintf(text, sizeof text,
+             "#line 1 \"math/m.h\"\nint few(int y) { return y + 1; }\n"
+             "int many(int y) { %0200d; return y - 2; }\n"
+             "#line 1 \"path/p.h\"\nint other(int y) { return y * 3; }\n",
+             0);
+    static const bool helper[] = {true, true, false}, marked[] = {false, true, true};
+    struct arena a = {0};
+    struct body *bodies;
+    struct edit *edits;
+    size_t count, n;
+    assert_int_equal(bodies_list(&a, text, &bodies, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(edits_list(&a, text, &edits, &n, NULL), STATUS_OK);
+    const char *with = text_marked(&a, text, 0, bodies, count);
+    for (size_t i = 0; i < 3; i++) {
+        char mark[40];
+        snprintf(mark, sizeof mark, "isophote_reached[%zu]=1;", i);
+        assert_int_equal(bodies[i].helper, helper[i]);
+        assert_int_equal(bodies[i].marked, marked[i]);
+        assert_int_equal(strstr(with, mark) != NULL, marked[i]);
+        size_t found = 0;
+        for (size_t k = 0; k < n; k++)
+            found += edit_body(bodies, count, &edits[k]) == &bodies[i];
+        assert_true(found > 0);
+    }
+    const struct edit outside = {.offset = 0};
+    assert_null(edit_body(bodies, count, &outside));
+    arena_free(&a);
+}
+
 static void test_each_rule(void **state)
 {
     (void)state;
@@ -325,6 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_entries),
                                        cmocka_unit_test(test_bodies),
+                                       cmocka_unit_test(test_helpers),
                                        cmocka_unit_test(test_each_rule),
                                        cmocka_unit_test(test_what_is_left_alone),
                                        cmocka_unit_test(test_places),
