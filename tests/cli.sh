@@ -1340,7 +1340,7 @@ surface look(string wrap = "clamp", string key = "width", output color c = 0)
 }
 E2
     for engine in interp ir llvm native $opencl; do
-        run 0 shade --engine "$engine" -g 3 3 --param wrap repeat --param key blurr look
+        run_on "$engine" shade --engine "$engine" -g 3 3 --param wrap repeat --param key blurr look
         sort stderr | grep . >"said.${engine%:*}"
         cmp said.interp "said.${engine%:*}" || fail "$engine reports other things than interp"
     done
@@ -1352,7 +1352,7 @@ ERROR: texture: there is no option "blurr"' ] || fail "interp reports other thin
  "objects": [{"type": "sphere", "center": [0, 0, 0], "radius": 1, "material": "m"}]}
 E2
     for device in reference native $opencl; do
-        run 0 render look.json --device "$device" --width 8 --height 8 --spp 1 -o look.pfm
+        run_on "$device" render look.json --device "$device" --width 8 --height 8 --spp 1 -o look.pfm
         cat stdout stderr | grep '^material' >"said.${device%:*}"
         [ "$(cat "said.${device%:*}")" = "material 'm', layer 'm', look.asl:4: error: texture: \"wrap\" has no value \"repeat\"
 material 'm', layer 'm', look.asl:5: error: texture: there is no option \"blurr\"" ] || fail "$device reports other things"
@@ -1755,13 +1755,14 @@ case_ends_what_it_started()
     printf '%s\n' '#!/bin/bash' 'case "$*" in *--version*) echo "cc 1"; exit ;; esac' 'mktemp >>"$FOLDER/files"' \
         'sleep 60 &' 'echo $$ $! >"$FOLDER/processes.$$"' wait >cc
     chmod +x cc
-    export FOLDER=$PWD TMPDIR=$PWD/tmp ISOPHOTE_CC=$PWD/cc ISOPHOTE_CACHE=$PWD/cache
+    export FOLDER=$PWD TMPDIR=$PWD/tmp ISOPHOTE_CC=$PWD/cc
     for signal in KILL TERM; do
         all=()
         rm -f processes.* files
         for words in "${work[@]}"; do
+            # each has a cache of its own, or all but one would wait for the one that compiles
             # shellcheck disable=SC2086 # words
-            "$program" $words >stdout 2>stderr </dev/null &
+            ISOPHOTE_CACHE=$PWD/cache${#all[@]} "$program" $words >stdout 2>stderr </dev/null &
             all+=($!)
         done
         for ((i = 0; i < 400; i++)); do

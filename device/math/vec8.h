@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Eight floats at once, for the eight-wide tree: vector types where the compiler has them, loops
  * elsewhere. A comparison gives eight bits. */
-#ifndef K_LANES_H
-#define K_LANES_H
+#ifndef K_VEC8_H
+#define K_VEC8_H
 #include "math/vec.h"
 
 #if defined(K_NATIVE) || defined(K_OPENCL)
@@ -99,7 +99,7 @@ struct k_f8 {
 typedef struct k_f8 k_f8;
 typedef uint k_mask8;
 typedef uint k_bits;
-#define K_LANES(result, expression)                                                                \
+#define K_EACH8(result, expression)                                                                \
     {                                                                                              \
         k_f8 result;                                                                               \
         for (int i = 0; i < 8; i++)                                                                \
@@ -113,13 +113,13 @@ typedef uint k_bits;
             bits |= (condition) ? 1u << i : 0u;                                                    \
         return bits;                                                                               \
     }
-K_FN k_f8 f8_load(K_GLOBAL const float *p) K_LANES(r, p[i]) K_FN k_f8 f8_splat(float x)
-    K_LANES(r, x) K_FN k_f8 f8_min(k_f8 a, k_f8 b) K_LANES(r, k_min(a.v[i], b.v[i])) K_FN k_f8
-    f8_max(k_f8 a, k_f8 b) K_LANES(r, k_max(a.v[i], b.v[i])) K_FN k_f8 f8_sub(k_f8 a, k_f8 b)
-        K_LANES(r, a.v[i] - b.v[i]) K_FN k_f8 f8_add(k_f8 a, k_f8 b)
-            K_LANES(r, a.v[i] + b.v[i]) K_FN k_f8 f8_mul(k_f8 a, k_f8 b)
-                K_LANES(r, a.v[i] * b.v[i]) K_FN k_f8 f8_div(k_f8 a, k_f8 b)
-                    K_LANES(r, a.v[i] / b.v[i]) K_FN void f8_store(k_f8 a, float *p)
+K_FN k_f8 f8_load(K_GLOBAL const float *p) K_EACH8(r, p[i]) K_FN k_f8 f8_splat(float x)
+    K_EACH8(r, x) K_FN k_f8 f8_min(k_f8 a, k_f8 b) K_EACH8(r, k_min(a.v[i], b.v[i])) K_FN k_f8
+    f8_max(k_f8 a, k_f8 b) K_EACH8(r, k_max(a.v[i], b.v[i])) K_FN k_f8 f8_sub(k_f8 a, k_f8 b)
+        K_EACH8(r, a.v[i] - b.v[i]) K_FN k_f8 f8_add(k_f8 a, k_f8 b)
+            K_EACH8(r, a.v[i] + b.v[i]) K_FN k_f8 f8_mul(k_f8 a, k_f8 b)
+                K_EACH8(r, a.v[i] * b.v[i]) K_FN k_f8 f8_div(k_f8 a, k_f8 b)
+                    K_EACH8(r, a.v[i] / b.v[i]) K_FN void f8_store(k_f8 a, float *p)
 {
     for (int i = 0; i < 8; i++)
         p[i] = a.v[i];
@@ -132,7 +132,7 @@ K_FN k_mask8 f8_le(k_f8 a, k_f8 b) K_LANE_BITS(a.v[i] <= b.v[i]) K_FN k_mask8 f8
 K_FN k_mask8 f8_or(k_mask8 a, k_mask8 b) { return a | b; }
 K_FN k_mask8 f8_andnot(k_mask8 a, k_mask8 b) { return a & ~b; }
 K_FN k_bits f8_bits(k_mask8 m) { return m; }
-K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) K_LANES(r, (m >> i & 1u) != 0 ? a.v[i] : b.v[i])
+K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) K_EACH8(r, (m >> i & 1u) != 0 ? a.v[i] : b.v[i])
 #endif
 
 #ifdef K_CPU
