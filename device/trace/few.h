@@ -65,15 +65,12 @@ K_FN struct k_few_piece k_few_piece_make(const float *corners, uint id, uint fir
     return p;
 }
 
-/* Is the triangle, from its corner `first` on, the rest of the parallelogram that p has half of? To
- * within a quarter of what edges are widened by. */
-K_FN int k_few_completes(const struct k_few_piece *p, uint piece_first, const float *corners,
-                         uint first)
+/* Is the triangle, from its corner `first` on, the rest of the parallelogram that the triangle c has
+ * half of, from its corner `c_first` on? To within a quarter of what edges are widened by. */
+K_FN int k_few_completes(const float *c, uint c_first, const float *corners, uint first)
 {
-    const float *c = p->half[0].corners;
-    const struct k_vec3 v0 = k_few_corner(c, piece_first),
-                        v1 = k_few_corner(c, (piece_first + 1u) % 3u),
-                        v2 = k_few_corner(c, (piece_first + 2u) % 3u);
+    const struct k_vec3 v0 = k_few_corner(c, c_first), v1 = k_few_corner(c, (c_first + 1u) % 3u),
+                        v2 = k_few_corner(c, (c_first + 2u) % 3u);
     const struct k_vec3 across = k_few_corner(corners, first),
                         x = k_few_corner(corners, (first + 1u) % 3u),
                         y = k_few_corner(corners, (first + 2u) % 3u);
@@ -92,9 +89,9 @@ K_FN int k_few_pair(const float *const *corners, uint id, uint count, struct k_f
     if (id + 1u < count)
         for (uint i = 0; i < 9u; i++) {
             const uint first = i / 3u, other = i % 3u;
-            *p = k_few_piece_make(corners[id], id, first);
-            if (!k_few_completes(p, first, corners[id + 1u], other))
+            if (!k_few_completes(corners[id], first, corners[id + 1u], other))
                 continue;
+            *p = k_few_piece_make(corners[id], id, first);
             const struct k_vec3 v1 = k_few_corner(corners[id], (first + 1u) % 3u);
             const int turned =
                 v3_max_abs(v3_sub(k_few_corner(corners[id + 1u], (other + 1u) % 3u), v1)) == 0.0f;
