@@ -20,7 +20,6 @@ struct k_few_half {
  * area: all 0. */
 struct k_few_piece {
     float v0[3], a[3], b[3], n[3];
-    struct k_few_half half[2];
 };
 struct k_few {
     uint count, whole; /* pieces; the first are parallelograms. No piece: there are too many */
@@ -39,8 +38,18 @@ K_FN void k_few_put(float *to, struct k_vec3 v)
     to[2] = v.z;
 }
 
-/* Of the triangle `id`, from its corner `first` on. */
-K_FN struct k_few_piece k_few_piece_make(const float *corners, uint id, uint first)
+/* A triangle that begins at the piece's own corner with its corner `first`. */
+K_FN struct k_few_half k_few_half_make(const float *corners, uint id, uint first)
+{
+    struct k_few_half h; /* first, second, third are 0, 1, 2 of the piece */
+    h.id = id;
+    h.corner1 = (4u - first) % 3u;
+    h.corner2 = (5u - first) % 3u;
+    h.corners = corners;
+    return h;
+}
+/* Of a triangle, from its corner `first` on. */
+K_FN struct k_few_piece k_few_piece_make(const float *corners, uint first)
 {
     const uint second = first == 2u ? 0u : first + 1u, third = second == 2u ? 0u : second + 1u;
     const struct k_vec3 v0 = k_few_corner(corners, first);
@@ -57,11 +66,6 @@ K_FN struct k_few_piece k_few_piece_make(const float *corners, uint id, uint fir
     k_few_put(p.a, v3_scale(e2, shorter));
     k_few_put(p.b, v3_scale(e1, -shorter));
     k_few_put(p.n, v3_scale(n, unit));
-    p.half[0].id = id;
-    p.half[0].corner1 = (4u - first) % 3u; /* first, second, third are 0, 1, 2 of the piece */
-    p.half[0].corner2 = (5u - first) % 3u;
-    p.half[0].corners = corners;
-    p.half[1] = p.half[0];
     return p;
 }
 
@@ -84,14 +88,16 @@ K_FN int k_few_completes(const float *c, uint c_first, const float *corners, uin
 }
 
 /* A piece with the triangle `id`, and with the next if that is its other half. Is it? */
-K_FN int k_few_pair(const float *const *corners, uint id, uint count, struct k_few_piece *p)
+K_FN int k_few_pair(const float *const *corners, uint id, uint count, struct k_few_piece *p,
+                    struct k_few_half *half)
 {
     if (id + 1u < count)
         for (uint i = 0; i < 9u; i++) {
             const uint first = i / 3u, other = i % 3u;
             if (!k_few_completes(corners[id], first, corners[id + 1u], other))
                 continue;
-            *p = k_few_piece_make(corners[id], id, first);
+            *p = k_few_piece_make(corners[id], first);
+            half[0] = k_few_half_make(corners[id], id, first);
             const struct k_vec3 v1 = k_few_corner(corners[id], (first + 1u) % 3u);
             const int turned =
                 v3_max_abs(v3_sub(k_few_corner(corners[id + 1u], (other + 1u) % 3u), v1)) == 0.0f;
@@ -99,13 +105,14 @@ K_FN int k_few_pair(const float *const *corners, uint id, uint count, struct k_f
             of[other] = 0;
             of[(other + 1u) % 3u] = turned ? 1u : 2u;
             of[(other + 2u) % 3u] = turned ? 2u : 1u;
-            p->half[1].id = id + 1u;
-            p->half[1].corner1 = of[1];
-            p->half[1].corner2 = of[2];
-            p->half[1].corners = corners[id + 1u];
+            half[1].id = id + 1u;
+            half[1].corner1 = of[1];
+            half[1].corner2 = of[2];
+            half[1].corners = corners[id + 1u];
             return 1;
         }
-    *p = k_few_piece_make(corners[id], id, 0);
+    *p = k_few_piece_make(corners[id], 0);
+    half[0] = half[1] = k_few_half_make(corners[id], id, 0);
     return 0;
 }
 
@@ -140,16 +147,17 @@ K_FN void k_few_make(const struct k_scene *sc, struct k_few *f)
     const uint count = sc->launch->triangle_count;
     const float *corners[K_FEW];
     struct k_few_piece p;
+    struct k_few_half half[2];
     f->count = f->whole = 0;
     f->half[0] = (struct k_few_half){K_NONE, 0, 0, 0};
     if (!K_FAST || sc->launch->bvh != 8 || count > K_FEW || !k_few_find(sc, corners))
         return;
     for (uint pairs = 2; pairs-- > 0;) /* those that are whole first */
         for (uint id = 0; id < count; id++) {
-            const uint pair = (uint)k_few_pair(corners, id, count, &p);
+            const uint pair = (uint)k_few_pair(corners, id, count, &p, half);
             if (pair == pairs) {
-                f->half[1u + 2u * f->count] = p.half[0];
-                f->half[2u + 2u * f->count] = p.half[1];
+                f->half[1u + 2u * f->count] = half[0];
+                f->half[2u + 2u * f->count] = half[1];
                 f->at[f->count++] = p;
                 f->whole += pair;
             }
