@@ -119,6 +119,37 @@ static enum status rendering_tiles(void *ctx, uint64_t first, struct worker_tile
     return st;
 }
 
+/* As an object, for no more than so many bytes. */
+static bool statistics_text(const struct render_statistics *s, const struct scene *scene,
+                            double samples, char *out, size_t size)
+{
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    render_statistics_write(&w, s, scene, samples);
+    json_end_object(&w);
+    const bool fits = !w.out.failed && w.out.len < size;
+    if (fits)
+        memcpy(out, w.out.data, w.out.len + 1);
+    text_free(&w.out);
+    return fits;
+}
+
+static enum status rendering_statistics(void *ctx, const struct settings *set,
+                                        struct worker_statistics *out, struct error *err)
+{
+    struct rendering *r = ctx;
+    struct render_job job = r->job;
+    struct render_statistics s;
+    job.set = *set;
+    TRY(device_statistics(r->device, &job, &s, err));
+    const double samples = (double)job.width * job.height * job.sample_count;
+    if (!statistics_text(&s, r->scene, samples, out->json, sizeof out->json) &&
+        !statistics_text(&s, NULL, samples, out->json, sizeof out->json))
+        out->json[0] = '\0';
+    render_statistics_free(&s);
+    return device_build(r->device, &r->job.set.build, NULL, err); /* what is timed */
+}
+
 static void rendering_end(void *ctx)
 {
     struct rendering *r = ctx;
@@ -135,7 +166,8 @@ struct worker_work rendering_work(struct arena *a, const struct bench_subject *s
                             .render = rendering_render,
                             .judge = rendering_judge,
                             .end = rendering_end,
-                            .tiles = rendering_tiles};
+                            .tiles = rendering_tiles,
+                            .statistics = rendering_statistics};
     struct rendering *r = ARENA_NEW(a, struct rendering);
     if (r)
         r->subject = subject;

@@ -382,6 +382,15 @@ static void detail_throttled(struct json_writer *w, const struct trial *t)
     json_end_object(w);
 }
 
+static void detail_statistics(struct json_writer *w, struct arena *a, const char *text)
+{
+    const struct json *v = NULL;
+    if (!text || json_parse(a, "statistics", text, strlen(text), &v, NULL) != STATUS_OK)
+        return;
+    json_key(w, "statistics");
+    json_copy(w, v);
+}
+
 static const char *detail_make(struct arena *a, const struct trial *t, bool judged,
                                double confidence)
 {
@@ -409,9 +418,10 @@ static const char *detail_make(struct arena *a, const struct trial *t, bool judg
         if (shading->groups) {
             json_key(&w, "shading");
             json_begin_object(&w);
-            shading_stats_write(&w, shading);
+            shading_stats_write(&w, shading, NULL);
             json_end_object(&w);
         }
+        detail_statistics(&w, a, t->statistics);
     }
     json_end_object(&w);
     return writer_text(a, &w);

@@ -391,6 +391,22 @@ static void round_interrupted(struct trial *const *trials, size_t count, struct 
     }
 }
 
+/* What its row tells beside its times, for which the worker renders more. A worker that cannot
+ * costs the row nothing. */
+static enum status trial_statistics(struct trial *t, const struct row_sink *sink, struct error *err)
+{
+    struct error e = {0};
+    bool died = false;
+    const enum status st =
+        worker_statistics(&t->lane->worker, &t->set, sink->limits.compile_timeout_s, sink->a,
+                          &t->statistics, &died, &e);
+    if (st == STATUS_OK || !is_whole(st) || (died && st == STATUS_MEMORY))
+        return STATUS_OK;
+    if (err)
+        *err = e;
+    return st;
+}
+
 enum status trials_run(struct trial **trials, size_t count, size_t rounds, struct row_sink *sink,
                        struct error *err)
 {
@@ -406,6 +422,8 @@ enum status trials_run(struct trial **trials, size_t count, size_t rounds, struc
                                   : trial_step(t, sink->a, &sink->limits, sink->o->judge, err);
             if (!st)
                 trial_decide(t, &sink->limits);
+            if (!st && sink->o->statistics && t->state == TRIAL_DONE && t->verdict == VERDICT_PASS)
+                st = trial_statistics(t, sink, err);
             if (!st && t->state == TRIAL_DONE)
                 st = trial_write(t, sink, err);
             running += t->state == TRIAL_RUNNING;

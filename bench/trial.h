@@ -61,6 +61,7 @@ struct trial {
     bool varies;             /* repetitions gave different bits (never in strict mode) */
     const char *stopped;     /* "precision", "repetitions", "budget", "interrupted", "eliminated" */
     struct bench_stats rate; /* once it is done and passed */
+    const char *statistics;  /* an object; NULL: none were asked for or are to be had */
 };
 
 /* Where rows go. */

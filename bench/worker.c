@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum request_kind { REQUEST_RENDER, REQUEST_JUDGE, REQUEST_TILES };
+enum request_kind { REQUEST_RENDER, REQUEST_JUDGE, REQUEST_TILES, REQUEST_STATISTICS };
 struct request {
     enum request_kind kind;
     struct settings set;
@@ -78,6 +78,7 @@ static void child_loop(int fd, const struct worker_work *work)
         struct worker_render render;
         struct judgement judgement;
         struct worker_tiles tiles;
+        struct worker_statistics statistics;
     } out;
     struct error error = {0};
     memset(&out, 0, sizeof out);
@@ -95,6 +96,10 @@ static void child_loop(int fd, const struct worker_work *work)
         } else if (q.kind == REQUEST_TILES) {
             st = work->tiles ? work->tiles(work->ctx, q.first, &out.tiles, &error) : STATUS_OK;
             sent = answer(fd, st, &error, &out.tiles, sizeof out.tiles);
+        } else if (q.kind == REQUEST_STATISTICS) {
+            st = work->statistics ? work->statistics(work->ctx, &q.set, &out.statistics, &error)
+                                  : STATUS_OK;
+            sent = answer(fd, st, &error, &out.statistics, sizeof out.statistics);
         } else {
             st = work->judge(work->ctx, &q.set, &out.judgement, &error);
             sent = answer(fd, st, &error, &out.judgement, sizeof out.judgement);
@@ -295,6 +300,18 @@ enum status worker_judge(struct worker *w, const struct settings *set, double ti
     if (st == STATUS_OK)
         *out = got;
     return st;
+}
+
+enum status worker_statistics(struct worker *w, const struct settings *set, double timeout_s,
+                              struct arena *a, const char **json, bool *died, struct error *err)
+{
+    struct worker_statistics got;
+    *json = NULL;
+    TRY(ask(w, &(struct request){REQUEST_STATISTICS, *set, 0}, timeout_s, &got, sizeof got, died,
+            err));
+    if (got.json[0] && !(*json = arena_strdup(a, got.json)))
+        return error_msg(err, STATUS_MEMORY, "out of memory for statistics");
+    return STATUS_OK;
 }
 
 enum status worker_tiles(struct worker *w, double timeout_s, struct arena *a, const char **job,

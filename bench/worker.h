@@ -39,6 +39,10 @@ struct worker_tiles {
     uint64_t total; /* tiles of the picture */
     struct sum sums[WORKER_TILES];
 };
+/* render_statistics_write's object; without shaders where they are too many. */
+struct worker_statistics {
+    char json[1 << 16];
+};
 struct worker_work {
     enum status (*setup)(void *ctx, struct worker_ready *out, struct error *err);
     enum status (*render)(void *ctx, const struct settings *set, struct worker_render *out,
@@ -49,6 +53,9 @@ struct worker_work {
     void *ctx;
     /* from the tile `first` on; may be NULL */
     enum status (*tiles)(void *ctx, uint64_t first, struct worker_tiles *out, struct error *err);
+    /* may be NULL */
+    enum status (*statistics)(void *ctx, const struct settings *set, struct worker_statistics *out,
+                              struct error *err);
 };
 
 struct worker {
@@ -72,6 +79,9 @@ enum status worker_render(struct worker *w, const struct settings *set, double t
                           struct worker_render *out, bool *died, struct error *err);
 enum status worker_judge(struct worker *w, const struct settings *set, double timeout_s,
                          struct judgement *out, bool *died, struct error *err);
+/* *json NULL: the work has none. */
+enum status worker_statistics(struct worker *w, const struct settings *set, double timeout_s,
+                              struct arena *a, const char **json, bool *died, struct error *err);
 /* All of them, in the arena. *sums NULL: the work has none, or they are more than FILM_TILES_MOST. */
 enum status worker_tiles(struct worker *w, double timeout_s, struct arena *a, const char **job,
                          const struct sum **sums, size_t *count, bool *died, struct error *err);

@@ -66,12 +66,28 @@ struct k_launch {
     k_word batch_slots, batch_behind, round, queues;
     k_word occlusion_rays; /* the most of a material: a stage of their own; 0: there is none */
     k_word normals;        /* some triangle has normals */
+    /* Where a kernel counts: words of its counts behind the tables at which the tiles of the images
+     * of shaders begin, and those of materials. */
+    k_word tally_shading, tally_texels;
 };
 /* A batch's memory, in words: counts, and for each slot its own and a place in three queues. */
 #define K_BATCH_KINDS  64u
 #define K_BATCH_COUNTS (64u + 4u * K_BATCH_KINDS)
 #define K_PATH_WORDS   42u
 #define K_PATH_QUEUES  3u
+/* What a kernel that counts keeps behind the film's tables, besides rays: numbers of two words, the
+ * lower first. Then a bit for each word of the images: that of a level's first texel and the tile's
+ * number, row by row, stands for a tile. */
+#define K_TALLY_QUERIES    0u /* texture() and environment() of shaders */
+#define K_TALLY_LOOKUPS    2u /* images of materials */
+#define K_TALLY_MATERIALS  4u /* for each material K_HIT_KINDS numbers: hits whose shader ran */
+#define K_HIT_COMBINED     0u
+#define K_HIT_FIRST        1u
+#define K_HIT_OTHER_SHADER 2u
+#define K_HIT_OTHER_PLACE  3u /* the same shader with other parameters */
+#define K_HIT_KINDS        4u
+#define K_TILE_SIDE        64u
+#define K_RUN_VERTICES     32u /* of a path; hits at later ones are never combined */
 /* The picture's row that is row `j` in a launch's own count. */
 #define K_ROW(launch, j)                                                                           \
     ((launch)->rows_own ? (j) / (launch)->rows_own * (launch)->rows_all + (launch)->rows_from +    \

@@ -199,11 +199,15 @@ K_FN uint k_count(uint *words, uint i)
     return __shfl_sync(peers, was, (int)first) + (uint)__popc(peers & before);
 }
 #define K_COUNT_UP(words, i) k_count(words, i)
+#define K_OR(word, mask)     ((void)atomicOr(word, mask))
 #elif defined(K_OPENCL)
+#define K_OR(word, mask)     ((void)atomic_or((volatile K_GLOBAL uint *)(word), mask))
 #define K_COUNT_UP(words, i) atomic_inc((volatile K_GLOBAL uint *)(words) + (i))
 #elif defined(K_CUDA)
 #define K_COUNT_UP(words, i) atomicAdd((words) + (i), 1u)
+#define K_OR(word, mask)     ((void)atomicOr(word, mask))
 #else
+#define K_OR(word, mask)     ((void)__atomic_fetch_or(word, mask, __ATOMIC_RELAXED))
 #define K_COUNT_UP(words, i) __atomic_fetch_add((words) + (i), 1u, __ATOMIC_RELAXED)
 #endif
 

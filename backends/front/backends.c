@@ -60,6 +60,7 @@ void device_close(struct device *d)
     d->api->close(d->backend);
     layout_free(&d->layout);
     asl_sayings_free(&d->said);
+    counts_free(&d->counts);
     free(d->shader_ids);
     free(d->shapes);
     free(d);
@@ -243,6 +244,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
         layout_free_buffers(&l);
     layout_replace(d, &l);
     asl_sayings_free(&d->said);
+    counts_free(&d->counts);
     d->camera = s->camera;
     d->exponent = film_exponent(s);
     d->position_exponent = passes_position_exponent(s);
@@ -387,6 +389,23 @@ enum status device_group_most(struct device *d, uint32_t *most, struct error *er
     return st;
 }
 
+/* Counts of runs are of all samples of a pixel: they stay together. */
+static uint32_t batch_choose(const struct device *d, const struct launch_settings *s,
+                             uint32_t sample_count)
+{
+    if (s->batch)
+        return s->batch;
+    if (d->request.count_rays && sample_count)
+        return sample_count;
+    /* Long enough that starting it costs nothing, short enough that a stop is heard. */
+    uint64_t own_samples = d->api->launch_samples ? d->api->launch_samples(d->backend) : 0,
+             samples = own_samples                  ? own_samples
+                       : d->info.kind == DEVICE_CPU ? 1u << 20
+                                                    : 1u << 26,
+             pixels = (uint64_t)s->tile[0] * s->tile[1];
+    return pixels >= samples ? 1 : (uint32_t)(samples / pixels);
+}
+
 /* A job's settings with every default filled in. */
 static enum status settings_make(struct device *d, const struct render_job *job,
                                  struct launch_settings *out, struct error *err)
@@ -422,17 +441,9 @@ static enum status settings_make(struct device *d, const struct render_job *job,
         if (s.tile[i] > size[i])
             s.tile[i] = size[i];
     }
-    if (s.batch == 0)
+    if (s.batch == 0 && !d->request.count_rays)
         s.batch = own.batch;
-    if (s.batch == 0) {
-        /* Long enough that starting it costs nothing, short enough that a stop is heard. */
-        uint64_t own_samples = d->api->launch_samples ? d->api->launch_samples(d->backend) : 0,
-                 samples = own_samples                  ? own_samples
-                           : d->info.kind == DEVICE_CPU ? 1u << 20
-                                                        : 1u << 26,
-                 pixels = (uint64_t)s.tile[0] * s.tile[1];
-        s.batch = pixels >= samples ? 1 : (uint32_t)(samples / pixels);
-    }
+    s.batch = batch_choose(d, &s, job->sample_count);
     if (job->sample_count && s.batch > job->sample_count)
         s.batch = job->sample_count;
     *out = s;
@@ -474,8 +485,9 @@ struct run {
     uint64_t share;   /* samples of a launch that is soon over; 0: any */
     double waited_at; /* when the device was last waited for */
     const struct film *film;
-    int64_t *sums; /* room for what is read from the device */
-    size_t pixels, behind;
+    int64_t *sums;         /* room for what is read from the device */
+    size_t pixels, behind; /* behind: of each film, first `tables` of what shaders said */
+    size_t tables;
     bool again; /* shaders asked: the film is none until they have the replies */
 };
 
@@ -513,6 +525,19 @@ static enum status run_read(struct run *r, struct error *err)
     for (size_t i = 0; d->layout.shaders.source.len && st == STATUS_OK && i < r->pixels; i++)
         if (r->sums[4 * i] < -1)
             st = shade_scene_failed(&d->layout.shaders, r->sums[4 * i], err);
+    return st;
+}
+
+/* What a program that counts left behind each of the films. */
+static enum status run_counts(struct run *r, size_t films, struct error *err)
+{
+    uint32_t **tails = malloc(films * sizeof *tails);
+    if (!tails)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu films", films);
+    for (size_t i = 0; i < films; i++)
+        tails[i] = (uint32_t *)(r->sums + 4 * (r->pixels + i * r->behind + r->tables));
+    enum status st = tally_read(&r->d->layout, tails, films, &r->d->counts, err);
+    free(tails);
     return st;
 }
 
@@ -601,7 +626,8 @@ static enum status run_start(struct run *r, const struct k_launch *l, struct err
     const uint32_t *wg = r->set.work_group;
     const uint32_t grid[2] = {(l->tile_w + wg[0] - 1) / wg[0] * wg[0],
                               (l->tile_h + wg[1] - 1) / wg[1] * wg[1]};
-    return l->batch_slots ? batch_launch(r->d, l, grid, wg, err)
+    struct stage_times *timed = r->job->time_stages ? &r->times.stages : NULL;
+    return l->batch_slots ? batch_launch(r->d, l, grid, wg, timed, err)
                           : r->d->api->launch(r->d->backend, ENTRY_RENDER, l, grid, wg, err);
 }
 
@@ -792,6 +818,7 @@ static enum status run_render(struct run *r, bool poison, double start, struct e
     if (st == STATUS_OK)
         st = run_first_launch(r, room, poison, err);
     const bool begun = st == STATUS_OK;
+    r->times.stages = (struct stage_times){0};
     r->start = r->waited_at = clock_s();
     if (r->job->keeper)
         r->share = d->info.kind == DEVICE_GPU ? 1u << 30 : SHARE_LEAST;
@@ -877,9 +904,13 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     enum { PIXEL_WORDS = 8 };
     const size_t films = d->api->films ? d->api->films(d->backend) : 1;
     r.pixels = (size_t)job->width * job->height;
-    r.behind = (d->layout.shaders.message_words + PIXEL_WORDS - 1) / PIXEL_WORDS;
+    r.tables = (d->layout.shaders.message_words + PIXEL_WORDS - 1) / PIXEL_WORDS;
+    r.behind = r.tables;
+    if (d->request.count_rays)
+        r.behind += (tally_words(&d->layout) + PIXEL_WORDS - 1) / PIXEL_WORDS;
     r.launch = device_launch(d, job);
-    r.launch.batch_behind = (uint32_t)r.behind;
+    r.launch.batch_behind = (uint32_t)r.tables;
+    tally_place(&d->layout, &r.launch);
     r.launch.queues = d->model == MODEL_WAVEFRONT;
     if (d->request.staged)
         r.launch.batch_slots = batch_slots(&d->info, r.set.tile, r.set.batch);
@@ -890,8 +921,11 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     r.sums = calloc((r.pixels + films * r.behind) * 4, sizeof *r.sums);
     if (!r.sums)
         return error_msg(err, STATUS_MEMORY, "out of memory for a film of %zu pixels", r.pixels);
-    if (r.done < r.work) /* else all is there: zeros are added */
-        st = run_answered(&r, poison, start, err);
+    if (r.done < r.work) /* else all is there: zeros are added; counts begin at 0 */
+        st = run_answered(&r, poison && !d->request.count_rays, start, err);
+    counts_free(&d->counts);
+    if (st == STATUS_OK && d->request.count_rays)
+        st = run_counts(&r, films, err);
     if (st == STATUS_OK)
         run_add(&r, film->sums);
     free(r.sums);

@@ -36,14 +36,35 @@ struct k_launch batch_piece(const struct k_launch *launch)
     return piece;
 }
 
+/* One stage; its seconds are added to *timed, where that is not NULL. */
+static enum status stage_launch(const struct device *d, enum kernel_entry stage,
+                                const struct k_launch *l, const uint32_t grid[2],
+                                const uint32_t work_group[2], double *timed, struct error *err)
+{
+    const double start = clock_s();
+    double unused;
+    TRY(d->api->launch(d->backend, stage, l, grid, work_group, err));
+    if (!timed)
+        return STATUS_OK;
+    TRY(d->api->finish(d->backend, &unused, err));
+    *timed += clock_s() - start;
+    return STATUS_OK;
+}
+
 enum status batch_launch(const struct device *d, const struct k_launch *piece,
-                         const uint32_t grid[2], const uint32_t work_group[2], struct error *err)
+                         const uint32_t grid[2], const uint32_t work_group[2],
+                         struct stage_times *timed, struct error *err)
 {
     struct k_launch l = *piece;
-    TRY(d->api->launch(d->backend, ENTRY_START, &l, grid, work_group, err));
+    double *const seconds[STAGE_TIMES_COUNT] = {
+        timed ? &timed->start : NULL,   timed ? &timed->fly : NULL,   timed ? &timed->sort : NULL,
+        timed ? &timed->occlude : NULL, timed ? &timed->shade : NULL, timed ? &timed->shadow : NULL,
+        timed ? &timed->film : NULL};
+    TRY(stage_launch(d, ENTRY_START, &l, grid, work_group, seconds[0], err));
     for (l.round = 1; l.round <= l.max_depth; l.round++)
         for (enum kernel_entry stage = ENTRY_FLY; stage <= ENTRY_SHADOW; stage++)
             if ((stage != ENTRY_SORT || l.queues) && (stage != ENTRY_OCCLUDE || l.occlusion_rays))
-                TRY(d->api->launch(d->backend, stage, &l, grid, work_group, err));
-    return d->api->launch(d->backend, ENTRY_FILM, &l, grid, work_group, err);
+                TRY(stage_launch(d, stage, &l, grid, work_group, seconds[stage - ENTRY_START],
+                                 err));
+    return stage_launch(d, ENTRY_FILM, &l, grid, work_group, seconds[STAGE_TIMES_COUNT - 1], err);
 }

@@ -14,8 +14,10 @@ size_t batch_pixels(uint32_t slots);
 /* The first piece of a launch that has room in batch_slots: fewer samples, or a sample of fewer
  * rows. */
 struct k_launch batch_piece(const struct k_launch *launch);
-/* Starts all stages of a piece; queued or done when it returns, as backend_api.launch says. */
+/* Starts all stages of a piece; queued or done when it returns, as backend_api.launch says. Where
+ * timed is not NULL each stage is waited for, and its seconds are added. */
 enum status batch_launch(const struct device *d, const struct k_launch *piece,
-                         const uint32_t grid[2], const uint32_t work_group[2], struct error *err);
+                         const uint32_t grid[2], const uint32_t work_group[2],
+                         struct stage_times *timed, struct error *err);
 
 #endif

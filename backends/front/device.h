@@ -24,7 +24,8 @@ struct device {
     uint32_t *shader_ids;  /* by material; heap */
     uint32_t (*shapes)[2]; /* work-groups that the built program was launched in */
     size_t shape_count;
-    struct asl_sayings said; /* of the scene's shaders */
+    struct asl_sayings said;      /* of the scene's shaders */
+    struct shading_counts counts; /* of the last picture, where the program counts */
 };
 
 /* backends.c: the launch fields that a whole job shares; what is wrong with a job; the part of the
@@ -35,6 +36,9 @@ enum status device_job_check(const struct device *d, const struct render_job *jo
 void job_area(const struct render_job *job, uint32_t area[4]);
 /* Has the host answer whatever the scene's shaders ask in the job's samples. */
 enum status device_answer(struct device *d, const struct render_job *job, struct error *err);
+
+/* statistics.c: frees and empties them. */
+void counts_free(struct shading_counts *c);
 
 /* strict_check.c: runs probes of single operations on hard cases and compares their bits with this
  * machine's. UNSUPPORTED names the property that the device lacks. */

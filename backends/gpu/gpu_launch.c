@@ -134,7 +134,7 @@ static uint32_t slices_choose(const struct backend *b, const struct k_launch *la
 {
     enum { LEAST = 8 }; /* samples of a slice: fewer, and lanes wait for each other too often */
     uint32_t most = launch->sample_count / LEAST;
-    if (b->request.staged || b->request.features & K_FEATURE_SHADERS)
+    if (b->request.staged || b->request.count_rays || b->request.features & K_FEATURE_SHADERS)
         return 0;
     uint32_t slices = most < b->api->slices ? most : b->api->slices;
     return slices > 1 ? slices : 0;

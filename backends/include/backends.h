@@ -145,7 +145,8 @@ struct build_settings {
     enum cache_preference cache; /* CUDA only: UNSUPPORTED elsewhere */
     bool count_rays; /* the film's red, green and blue get no radiance but numbers (of each pixel,
                         in integers): rays to the closest hit, rays to any, nodes of the tree that
-                        both read. A kernel from source; counting costs the others nothing */
+                        both read; device_counts has what shaders did. A kernel from source;
+                        counting costs the others nothing */
 };
 /* How a picture is cut into launches. Strict pictures do not depend on it. */
 struct launch_settings {
@@ -199,7 +200,14 @@ struct render_job {
      * that was not interrupted, whatever device and settings made them. */
     bool resumed;
     const struct passes_state *passes_resumed; /* of the same job; NULL: none */
+    bool time_stages; /* each stage of a model that has them is waited for, and timed */
 };
+
+/* Seconds of the stages of paths (docs/reference/models.md), each waited for. */
+struct stage_times {
+    double start, fly, sort, occlude, shade, shadow, film;
+};
+#define STAGE_TIMES_COUNT 7
 
 /* Seconds by phase; device_s from the device's own events where it has them, else negative.
  * first_launch_s: one work-group and one sample in a shape that the built program was not yet
@@ -209,6 +217,7 @@ struct render_times {
     uint32_t launches;
     uint32_t work_group[2], tile[2], batch; /* what was really used */
     enum bvh_kind bvh;
+    struct stage_times stages; /* render_job.time_stages */
 };
 
 /* What a scene's shaders came to; all zero where no material runs one. An operation is an
@@ -228,8 +237,58 @@ struct shading_stats {
     double emit_s;     /* to the text that compilers read */
 };
 
-/* Its members, into an object that is open. */
-void shading_stats_write(struct json_writer *w, const struct shading_stats *s);
+/* What a kernel that counts (build_settings.count_rays) found. A tile has 64 x 64 texels, fewer at
+ * an image's edges; bytes are as the device reads them. */
+struct tile_counts {
+    uint64_t tiles, tiles_read, bytes, bytes_read;
+};
+/* Hits whose shader ran. One is combined where the pixel's last sample that met a shader at the
+ * same vertex of its path met that of the same material: both could have run together. Else a run
+ * of hits begins, because of what is named: it is the pixel's first, or another shader's, or the
+ * same shader's with other parameters. */
+struct shader_hits {
+    uint64_t combined, first, other_shader, other_parameters;
+};
+struct shading_counts {
+    uint64_t texture_queries;                     /* texture() and environment() of shaders */
+    uint64_t image_lookups;                       /* images of materials */
+    struct tile_counts shader_tiles, image_tiles; /* of levels of shaders' images; of materials' */
+    size_t material_count;
+    struct shader_hits *hits; /* by material */
+};
+/* Adds up those of all materials. */
+struct shader_hits shader_hits_sum(const struct shading_counts *c);
+static inline uint64_t shader_runs(const struct shader_hits *h)
+{
+    return h->first + h->other_shader + h->other_parameters;
+}
+
+/* What a job took, by counting and by timing its stages, in programs of their own. Where one cannot
+ * be had, `why` says so, and its numbers are 0. */
+struct render_statistics {
+    struct shading_counts counts;
+    int64_t rays[3]; /* to the closest hit, to any; nodes of the tree */
+    struct stage_times stages;
+    double stages_s; /* of the render that they are of */
+    char why_no_counts[256], why_no_stages[256];
+};
+
+/* Their members, into an object that is open. counts: NULL where nothing was counted. */
+void shading_stats_write(struct json_writer *w, const struct shading_stats *s,
+                         const struct shading_counts *counts);
+/* s: the scene that was rendered, NULL: shaders are not told one by one; samples: how many. */
+void render_statistics_write(struct json_writer *w, const struct render_statistics *r,
+                             const struct scene *s, double samples);
+/* Seconds of rays, and of surfaces and their shaders; the other stages start paths, sort them and
+ * write the film. */
+static inline double stages_tracing_s(const struct stage_times *t)
+{
+    return t->fly + t->occlude + t->shadow;
+}
+static inline double stages_other_s(const struct stage_times *t)
+{
+    return t->start + t->sort + t->film;
+}
 
 struct load_times {
     struct shading_stats shading;
@@ -288,6 +347,15 @@ enum status device_render(struct device *d, const struct render_job *job, struct
  * for this program where that is less. No device_render without a work-group of its own takes more.
  */
 enum status device_group_most(struct device *d, uint32_t *most, struct error *err);
+/* What the last device_render counted, where the program counts; else NULL. Valid until the next
+ * one, and until a scene is loaded. */
+const struct shading_counts *device_counts(const struct device *d);
+/* Renders the job twice again, in programs that count and that have stages, and builds them: the
+ * device has another program then. The picture is not changed by either; counts are those of the
+ * job's samples. */
+enum status device_statistics(struct device *d, const struct render_job *job,
+                              struct render_statistics *out, struct error *err);
+void render_statistics_free(struct render_statistics *s); /* takes zeroed ones */
 /* The id of the device that made that row of the last picture: a member's, where several render
  * together; else, and before any picture, the device's own. Valid until the next device_render. */
 const char *device_row_owner(const struct device *d, uint32_t y);

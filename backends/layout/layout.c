@@ -246,5 +246,6 @@ void layout_free(struct layout *l)
         return;
     layout_free_buffers(l);
     shade_scene_free(&l->shaders);
+    free(l->images);
     *l = (struct layout){0};
 }

@@ -17,6 +17,7 @@ struct layout {
     double build_s, sah_cost;
     uint32_t material_count, texture_count; /* what probes may name */
     struct shade_scene shaders;             /* owned; its words are a buffer */
+    struct tiled_level *images;             /* of materials, texture_count; heap */
 };
 
 /* Largest absolute coordinate that float32 tests can take without overflow (Part II, section 12).
@@ -34,6 +35,13 @@ enum status layout_build(const struct scene *s, enum bvh_kind kind, bool bake, s
 /* Answers what the scene's shaders ask in tables behind a film: the buffers hold the replies then.
  * Fails: LIMIT, MEMORY. */
 enum status layout_answer(struct layout *l, const uint32_t *tables, bool *asked, struct error *err);
+/* What a kernel that counts keeps behind a film's tables (K_TALLY_*): how many words, where they
+ * are, and what they say, of each film that a picture is made of. tally_read joins all tiles in the
+ * first. It fails for want of memory alone. */
+size_t tally_words(const struct layout *l);
+void tally_place(const struct layout *l, struct k_launch *launch);
+enum status tally_read(const struct layout *l, uint32_t *const *films, size_t film_count,
+                       struct shading_counts *out, struct error *err);
 void layout_free(struct layout *l);
 /* Only the buffers. */
 void layout_free_buffers(struct layout *l);

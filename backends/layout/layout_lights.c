@@ -55,6 +55,23 @@ static void texels_pack(const struct image *im, uint32_t *to)
     memcpy(to, im->texels, count * n * texel_size(im->format)); /* halves of words: little endian */
 }
 
+/* Where the images lie, for kernels that count. */
+static enum status images_list(struct layout *l, const struct scene *s,
+                               const struct k_texture *textures, struct error *err)
+{
+    l->images = calloc(s->texture_count + 1, sizeof *l->images);
+    if (!l->images)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu textures", s->texture_count);
+    for (size_t i = 0; i < s->texture_count; i++) {
+        const struct image *im = &s->textures[i].image;
+        const size_t value = texel_size(im->format);
+        l->images[i] =
+            (struct tiled_level){textures[i].first, textures[i].width, textures[i].height,
+                                 value == 1 ? 4 : (uint32_t)(im->channels * value)};
+    }
+    return STATUS_OK;
+}
+
 enum status layout_textures(struct layout *l, const struct scene *s, struct error *err)
 {
     void *data;
@@ -93,6 +110,8 @@ enum status layout_textures(struct layout *l, const struct scene *s, struct erro
                              (unsigned long long)words);
     }
     l->texture_count = (uint32_t)s->texture_count;
+    if ((st = images_list(l, s, out, err)) != STATUS_OK)
+        return st;
     st = layout_take(l, BUFFER_texels, words, 4, &data, err);
     if (st)
         return st;

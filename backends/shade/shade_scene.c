@@ -94,7 +94,8 @@ static void put_entry(struct text *t, const struct shading *shading, const char 
         "A_CALL uint k_shade%s(K_GLOBAL const uint *words, uint args, "
         "const struct k_globals *g, const struct k_inputs *base, struct k_lobes *l)\n{\n"
         "struct a_state%s s;\ns.words = words;\ns.args = words + args;\n"
-        "s.messages = g->messages ? g->messages + %zuu : (K_GLOBAL uint *)0;\n%s"
+        "s.messages = g->messages ? g->messages + %zuu : (K_GLOBAL uint *)0;\n"
+        "#ifdef K_COUNT_RAYS\ns.counting = g->counting;\n#endif\n%s"
         "s.budget = K_SHADE_BUDGET;\ns.failed = 0u;\n"
         "#define A_WORD(i) s.p##i = k_global_word(g, i);\n"
         "A_POINT_USED%s(A_WORD)\n#undef A_WORD\na_shade%s(&s, 1);\n"
@@ -316,7 +317,8 @@ static enum status group_number(struct maker *m, const struct shading *shading,
     return STATUS_OK;
 }
 
-void shading_stats_write(struct json_writer *w, const struct shading_stats *s)
+void shading_stats_write(struct json_writer *w, const struct shading_stats *s,
+                         const struct shading_counts *counts)
 {
     json_key_integer(w, "masters", (int64_t)s->masters);
     json_key_integer(w, "groups", (int64_t)s->groups);
@@ -334,9 +336,13 @@ void shading_stats_write(struct json_writer *w, const struct shading_stats *s)
     json_key_integer(w, "image_levels", (int64_t)s->image_levels);
     json_key_integer(w, "image_levels_given", (int64_t)s->image_levels_given);
     json_key_integer(w, "image_bytes", (int64_t)s->image_bytes);
-    json_key(w, "texture_queries");
-    json_null(w);
-    json_key_string(w, "texture_queries_why", "kernels do not count them");
+    if (counts) {
+        json_key_integer(w, "texture_queries", (int64_t)counts->texture_queries);
+    } else {
+        json_key(w, "texture_queries");
+        json_null(w);
+        json_key_string(w, "texture_queries_why", "--statistics counts them");
+    }
     json_key_number(w, "optimise_s", s->optimise_s);
     json_key_number(w, "emit_s", s->emit_s);
 }
@@ -479,6 +485,22 @@ static uint32_t fov_word(const struct camera *c)
     return word;
 }
 
+/* Where the levels of all images lie. */
+static enum status levels_list(struct maker *m)
+{
+    struct tiled_level *list = calloc(m->out->stats.image_levels + 1, sizeof *list);
+    if (!list)
+        return no_memory(m->err);
+    m->out->levels = list;
+    for (size_t i = 0; i < m->words.image_count; i++) {
+        const uint32_t *head = m->words.words + m->words.images[i].at, *level = head + 2;
+        for (uint32_t l = 0; l < head[1]; l++, level += 3)
+            list[m->out->level_count++] =
+                (struct tiled_level){level[2], level[0], level[1], head[0] * 4};
+    }
+    return STATUS_OK;
+}
+
 static enum status make(struct maker *m)
 {
     const struct scene *s = m->scene;
@@ -509,6 +531,8 @@ static enum status make(struct maker *m)
         m->out->stats.image_levels_given += m->words.images[i].image->given_count;
     }
     m->out->stats.image_bytes = sizeof(uint32_t) * m->words.texel_words;
+    if ((st = levels_list(m)) != STATUS_OK)
+        return st;
     put_dispatch(m);
     if (m->no_llvm)
         text_free(&m->out->llvm);
@@ -563,6 +587,7 @@ void shade_scene_free(struct shade_scene *x)
     shade_scene_replies_free(&x->replies);
     free(x->materials);
     free(x->loops);
+    free(x->levels);
     *x = (struct shade_scene){0};
 }
 

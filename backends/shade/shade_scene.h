@@ -7,6 +7,12 @@
 
 #include "backends.h"
 
+/* A level of an image, or an image, as a kernel that counts knows it. */
+struct tiled_level {
+    uint32_t first; /* of the buffer's words */
+    uint32_t width, height, texel_bytes;
+};
+
 struct shade_scene {
     struct text source; /* kernel_source and all behind it; empty when no material runs a shader */
     char hash[33];      /* of the source */
@@ -53,6 +59,8 @@ struct shade_scene {
     uint32_t features; /* K_FEATURES_EXACT: of what Ci may hold */
     size_t material_count;
     struct shading_stats stats;
+    struct tiled_level *levels; /* of all images; heap */
+    size_t level_count;
 };
 
 /* What the kernel needs for a closure of that name (device/surface/closures.def). */

@@ -37,6 +37,7 @@ struct bench_options {
     double compile_timeout_s, run_timeout_s; /* a worker that is silent for longer is ended: set-up
                                                 and judging (0: 600), one repetition (0: 300) */
     bool judge;          /* false only for timing without ranking: rows then carry verdict ERROR */
+    bool statistics;     /* rows' details have what device_statistics says */
     const char *program; /* for the command of each row; NULL: "isophote" */
     /* parts of every row's identity; NULL: rows have none, and sweeps resume by settings alone */
     const struct identity *program_identity, *environment;

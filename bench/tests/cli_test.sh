@@ -36,6 +36,12 @@ s=$dir/a.sqlite
     says '"work_group": \[0, 0\]'
     expect 1 "$isophote" bench "$scenes/furnace.json" $small --budget 0.2 --unjudged --json
     says '"samples_per_s": null'
+    expect 0 "$isophote" bench "$scenes/shaded-wood.json" $small --budget 0.2 --statistics --store "$dir/st.sqlite" --json
+    says '"texture_queries": 0'
+    says '"mean_run": [0-9]'
+    says '"tracing_s": [0-9]'
+    expect 0 "$isophote" report --store "$dir/st.sqlite" -o "$dir/st.html"
+    grep -q 'id="statistics"' "$dir/st.html" || fail "no statistics in the report"
     expect 0 "$isophote" sweep "$scenes/furnace.json" $small --axis work-group=1x1,8x8,70000x1 --axis bvh --store "$s" --budget 0.2
     says '^SKIP  furnace on native.*70000x1'
     says 'furnace on native, strict: best'

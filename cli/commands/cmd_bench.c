@@ -50,6 +50,9 @@ static const struct option options[] = {
     TIMING_OPTIONS("5", "15", "20", "row"),
     {"--warmup", OPTION_UINT, AT(timing.bench.warmup), "N",
      .help = "repetitions that do not count, before", .otherwise = "1"},
+    {"--statistics", OPTION_FLAG, AT(timing.bench.statistics),
+     .help = "render each row twice more: rays, hits by shader and texture queries, and seconds of "
+             "tracing and shading, in its detail"},
     {"--unjudged", OPTION_FLAG, AT(unjudged),
      .help = "do not judge pictures: rows then carry no rate, only times in their detail"},
 };

@@ -37,6 +37,8 @@ struct render_summary {
     struct load_times load;
     struct build_info build;
     struct render_times times;
+    struct render_statistics made; /* --statistics */
+    const struct scene *picture_of;
     const struct scene_times *scene_times;
     struct arena *arena;
     const char *scene_path;
@@ -323,11 +325,61 @@ static void shading_json(struct json_writer *w, const struct render_summary *r)
 {
     json_key(w, "shading");
     json_begin_object(w);
-    shading_stats_write(w, &r->load.shading);
+    shading_stats_write(w, &r->load.shading, r->made.counts.hits ? &r->made.counts : NULL);
     json_key_number(w, "load_s", r->scene_times->materials_s);
     json_key_number(w, "compile_s", r->build.compile_s);
     json_key_bool(w, "compile_cached", r->build.cached);
     json_end_object(w);
+}
+
+static double megabytes(uint64_t bytes) { return (double)bytes / 1e6; }
+
+static void tiles_text(const char *what, uint64_t lookups, const struct tile_counts *t)
+{
+    printf("  %llu %s: %llu of %llu tiles of 64x64 texels, %.3g of %.3g MB\n",
+           (unsigned long long)lookups, what, (unsigned long long)t->tiles_read,
+           (unsigned long long)t->tiles, megabytes(t->bytes_read), megabytes(t->bytes));
+}
+
+static void hits_text(const char *name, const struct shader_hits *h)
+{
+    const uint64_t runs = shader_runs(h);
+    if (runs)
+        printf("  %s: %llu hits, %llu combined, %llu rejected (%llu first, %llu other shader, %llu "
+               "other parameters), %.3g in a run\n",
+               name, (unsigned long long)(h->combined + runs), (unsigned long long)h->combined,
+               (unsigned long long)runs, (unsigned long long)h->first,
+               (unsigned long long)h->other_shader, (unsigned long long)h->other_parameters,
+               (double)(h->combined + runs) / (double)runs);
+}
+
+static void counts_text(const struct render_summary *r)
+{
+    const struct shading_counts *c = &r->made.counts;
+    const struct shader_hits all = shader_hits_sum(c);
+    if (r->made.why_no_counts[0]) {
+        printf("counts: none: %s\n", r->made.why_no_counts);
+        return;
+    }
+    printf("rays: %lld to the closest hit, %lld to any; %lld nodes\n", (long long)r->made.rays[0],
+           (long long)r->made.rays[1], (long long)r->made.rays[2]);
+    tiles_text("texture queries of shaders", c->texture_queries, &c->shader_tiles);
+    tiles_text("lookups in images of materials", c->image_lookups, &c->image_tiles);
+    hits_text("all shaders", &all);
+    for (size_t i = 0; i < c->material_count && i < r->picture_of->material_count; i++)
+        hits_text(r->picture_of->materials[i].name, &c->hits[i]);
+}
+
+static void stages_text(const struct render_summary *r)
+{
+    const struct stage_times *t = &r->made.stages;
+    if (r->made.why_no_stages[0])
+        printf("stages: none: %s\n", r->made.why_no_stages);
+    else
+        printf("stages, model separate: %.4g s tracing, %.4g s shading, %.4g s else; shading over "
+               "tracing %.3g\n",
+               stages_tracing_s(t), t->shade, stages_other_s(t),
+               stages_tracing_s(t) > 0 ? t->shade / stages_tracing_s(t) : 0);
 }
 
 static void shading_text(const struct render_summary *r)
@@ -348,8 +400,7 @@ static void shading_text(const struct render_summary *r)
            "compiled in %.4f s%s\n",
            r->scene_times->materials_s, s->optimise_s, s->emit_s, r->build.compile_s,
            r->build.cached ? " (from the cache)" : "");
-    printf("  %zu images of shaders with %zu levels, %zu of them from files, %llu bytes; texture "
-           "queries not counted: kernels do not count them\n",
+    printf("  %zu images of shaders with %zu levels, %zu of them from files, %llu bytes\n",
            s->images, s->image_levels, s->image_levels_given, (unsigned long long)s->image_bytes);
 }
 
@@ -415,6 +466,12 @@ static bool summary_json(const struct render_summary *r)
         json_key_number(&w, "sah_cost", r->load.sah_cost);
         if (r->load.shading.groups)
             shading_json(&w, r);
+        if (r->statistics) {
+            json_key(&w, "statistics");
+            json_begin_object(&w);
+            render_statistics_write(&w, &r->made, r->picture_of, samples);
+            json_end_object(&w);
+        }
     }
     json_key_number(&w, "samples_per_s", r->render_s > 0 ? made / r->render_s : 0);
     json_key_integer(&w, "peak_host_bytes", (int64_t)memory_peak());
@@ -478,8 +535,11 @@ static bool summary_text(const struct render_summary *r)
                r->dropped);
     if (r->flagged)
         printf("%llu samples were clamped or not finite\n", (unsigned long long)r->flagged);
-    if (r->statistics)
+    if (r->statistics) {
         shading_text(r);
+        counts_text(r);
+        stages_text(r);
+    }
     if (r->out)
         printf("wrote %s\n", r->out);
     if (r->preview)
@@ -799,6 +859,12 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
         goto done;
     *device_step = false;
     s = picture_finish(cmd, &passes, sum, &kept, err);
+    if (s == STATUS_OK && sum->statistics) {
+        *device_step = true;
+        job->keeper = NULL;
+        s = device_statistics(d, job, &sum->made, err);
+        progress_end();
+    }
 done:
     if (s != STATUS_OK)
         checkpoint_say(&kept);
@@ -852,6 +918,7 @@ static int run(void *settings, const struct arguments *args)
                                      .mode = math_mode_name(job.set.build.mode),
                                      .dropped = scene->dropped_degenerate,
                                      .scene_times = &scene->times,
+                                     .picture_of = scene,
                                      .arena = &a,
                                      .scene_path = path,
                                      .inputs = inputs};
@@ -865,6 +932,7 @@ static int run(void *settings, const struct arguments *args)
         }
         if (s == STATUS_OK && !(cmd->common.json ? summary_json(&sum) : summary_text(&sum)))
             status = EXIT_BAD_INPUT;
+        render_statistics_free(&sum.made);
     }
     if (s != STATUS_OK)
         status = report_error(&err, device_step);
@@ -908,7 +976,8 @@ static const struct option options[] = {
     {"--count-rays", OPTION_FLAG, AT(common.set.build.count_rays),
      .help = "no picture: how many rays and nodes of the tree the samples take"},
     {"--statistics", OPTION_FLAG, AT(statistics),
-     .help = "say what the scene's shaders came to: counts, operations, images, seconds"},
+     .help = "say what the scene's shaders came to, and render twice more, to count rays, hits and "
+             "texture queries and to time tracing and shading"},
 };
 const struct command command_render = {
     .name = "render",

@@ -12,6 +12,9 @@ struct a_texture {    /* options of a call */
     uint channels;    /* wanted */
     uint first;
     float swidth, twidth, sblur, tblur, fill, missing[3], missing_alpha;
+#ifdef K_COUNT_RAYS
+    const struct k_scene *counting;
+#endif
 };
 
 K_FN struct a_texture a_texture_start(uint channels)
@@ -52,6 +55,9 @@ struct a_level {
     K_GLOBAL const uint *texels;
     uint channels;
     int width, height;
+#ifdef K_COUNT_RAYS
+    uint first; /* of words */
+#endif
 };
 K_FN struct a_level a_level_at(K_GLOBAL const uint *words, uint image, uint level)
 {
@@ -61,6 +67,9 @@ K_FN struct a_level a_level_at(K_GLOBAL const uint *words, uint image, uint leve
     r.width = (int)l[0];
     r.height = (int)l[1];
     r.texels = words + l[2];
+#ifdef K_COUNT_RAYS
+    r.first = l[2];
+#endif
     return r;
 }
 
@@ -73,6 +82,10 @@ K_FN void a_texel(const struct a_level *l, const struct a_texture *o, int i, int
     out[3] = 0.0f;
     if (x < 0 || y < 0)
         return;
+#ifdef K_COUNT_RAYS
+    k_tally_tile(o->counting->tally + o->counting->launch->tally_shading, l->first, (uint)l->width,
+                 (uint)x, (uint)y);
+#endif
     K_GLOBAL const uint *t = l->texels + ((size_t)y * (size_t)l->width + (size_t)x) * n;
     for (uint c = 0u; c < o->channels; c++) {
         uint at = n == 1u && o->first == 0u ? 0u : o->first + c;
@@ -255,6 +268,9 @@ A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint named, const struc
 {
     float place[4];
     uint image = a_texture_tile(words, named, where, place);
+#ifdef K_COUNT_RAYS
+    k_tally_up(o->counting->tally, K_TALLY_QUERIES);
+#endif
     if (image == 0u) {
         for (int c = 0; c < 3; c++)
             out[c] = o->missing[c];

@@ -62,7 +62,12 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
 #ifdef K_COUNT_RAYS
     K_LONG counts[K_COUNTS] = {0, 0, 0};
     struct k_scene counting = *sc;
+    uint met[K_RUN_VERTICES];
+    for (uint k = 0; k < K_RUN_VERTICES; k++)
+        met[k] = 0u;
     counting.counts = counts;
+    counting.met = met;
+    counting.tally = (K_GLOBAL uint *)(film + 4 * ((size_t)L->width * L->height + L->batch_behind));
     sc = &counting;
 #endif
     /* One loop over the vertices of all samples: a lane whose path has ended starts its next one

@@ -55,6 +55,9 @@ K_FN struct k_vec3 k_texel(const struct k_scene *sc, K_GLOBAL const struct k_tex
     size_t at = (size_t)tx->first;
     size_t index = (size_t)j * tx->width + (size_t)i;
     uint kind = tx->kind;
+#ifdef K_COUNT_RAYS
+    k_tally_tile(sc->tally + sc->launch->tally_texels, tx->first, tx->width, (uint)i, (uint)j);
+#endif
     if (K_HAS(TEXELS16) && kind >= K_TEXEL_HALF)
         return k_texel16(sc, tx, index);
     if (kind >= K_TEXEL_FLOAT3) {
@@ -81,6 +84,9 @@ K_FN float k_texel_alpha(const struct k_scene *sc, K_GLOBAL const struct k_textu
                          int j)
 {
     size_t index = (size_t)j * tx->width + (size_t)i;
+#ifdef K_COUNT_RAYS
+    k_tally_tile(sc->tally + sc->launch->tally_texels, tx->first, tx->width, (uint)i, (uint)j);
+#endif
     if (K_HAS(TEXELS16) && tx->kind >= K_TEXEL_HALF)
         return (tx->kind & 7u) == 4 ? k_value16(sc, tx, 0u, 4 * index + 3) : 1.0f;
     if (tx->kind == K_TEXEL_FLOAT4)
@@ -89,6 +95,14 @@ K_FN float k_texel_alpha(const struct k_scene *sc, K_GLOBAL const struct k_textu
         return 1.0f;
     return K_AS_FLOAT(sc->texels[sc->texels[(size_t)tx->first + index] >> 24]);
 }
+
+#ifdef K_COUNT_RAYS
+#define K_LOOKUP(sc)   k_tally_up((sc)->tally, K_TALLY_LOOKUPS)
+#define K_LOOKUP_APART 0 /* which has no counts */
+#else
+#define K_LOOKUP(sc)   ((void)0)
+#define K_LOOKUP_APART (K_HAS(LOBES) || K_HAS(SHADERS)) /* which look many inputs up */
+#endif
 
 /* The texels about a place and the fractions between them; nearest: all four are one, f is 0. */
 struct k_texels {
@@ -134,6 +148,7 @@ K_FN struct k_texels k_texture_place(K_GLOBAL const struct k_texture *tx, float 
 K_FN struct k_vec3 k_texture_lookup(const struct k_scene *sc, uint texture, float u, float v)
 {
     K_GLOBAL const struct k_texture *tx = sc->textures + texture;
+    K_LOOKUP(sc);
     struct k_texels p = k_texture_place(tx, u, v);
     if (tx->nearest)
         return k_texel(sc, tx, p.i0, p.j0);
@@ -145,6 +160,7 @@ K_FN struct k_vec3 k_texture_lookup(const struct k_scene *sc, uint texture, floa
 K_FN float k_texture_alpha(const struct k_scene *sc, uint texture, float u, float v)
 {
     K_GLOBAL const struct k_texture *tx = sc->textures + texture;
+    K_LOOKUP(sc);
     struct k_texels p = k_texture_place(tx, u, v);
     float a = k_texel_alpha(sc, tx, p.i0, p.j0), b = k_texel_alpha(sc, tx, p.i1, p.j0);
     if (tx->nearest)
@@ -167,7 +183,7 @@ K_CALL struct k_vec3 k_texture_lookup_apart(K_GLOBAL const struct k_texture *tex
 }
 K_FN struct k_vec3 k_color_lookup(const struct k_scene *sc, uint texture, float u, float v)
 {
-    if (K_HAS(LOBES) || K_HAS(SHADERS)) /* which look many inputs up */
+    if (K_LOOKUP_APART)
         return k_texture_lookup_apart(sc->textures, sc->texels, texture, u, v);
     return k_texture_lookup(sc, texture, u, v);
 }
@@ -193,7 +209,7 @@ K_FN float k_scalar_input(const struct k_scene *sc, K_GLOBAL const struct k_scal
 {
     if (!K_HAS(TEXTURES) || s->texture < 0)
         return s->value;
-    if (K_HAS(LOBES) || K_HAS(SHADERS)) /* which look many inputs up */
+    if (K_LOOKUP_APART)
         return s->value * k_texture_channel_apart(sc->textures, sc->texels, (uint)s->texture,
                                                   s->channel, u, v);
     return s->value * k_texture_channel(sc, (uint)s->texture, s->channel, u, v);

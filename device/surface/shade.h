@@ -26,6 +26,9 @@ struct k_globals {
     int backfacing, left_handed;
     uint raytype;
     K_GLOBAL uint *messages; /* of struct k_scene */
+#ifdef K_COUNT_RAYS
+    const struct k_scene *counting;
+#endif
 #if K_MAY_HAVE(RAYS)
     /* What rays are traced with, where K_HAS(RAYS); and where those from P start */
     const struct k_scene *scene;
@@ -140,6 +143,9 @@ K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_ar
     g.left_handed = v3_dot(v3_cross(g.Px, g.Py), s->Ng) < 0.0f;
     g.raytype = from->raytype;
     g.messages = sc->messages;
+#ifdef K_COUNT_RAYS
+    g.counting = sc;
+#endif
 #if K_MAY_HAVE(RAYS)
     g.scene = K_HAS(RAYS) ? sc : (const struct k_scene *)0;
     g.stream = K_HAS(RAYS) ? from->stream : (const struct k_stream *)0;
@@ -456,6 +462,9 @@ K_FN uint k_shade_surface(const struct k_scene *sc, const struct k_arrival *from
 {
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
     struct k_globals g = k_globals_make(sc, from, hit, s, backfacing, turned, m->surface_area);
+#ifdef K_COUNT_RAYS
+    k_tally_hit(sc, from->k, s->material);
+#endif
     struct k_inputs base = k_inputs_make(sc, m, m->type, s->u, s->v, !backfacing);
     base.base = k_colored(s, base.base);
     uint failed = k_shade(sc->shading, m->shader - 1u, m->shader_args, &g, &base, l);

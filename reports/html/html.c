@@ -517,6 +517,7 @@ static const struct part parts[] = {
     {"blocks", "Work-group sizes", section_blocks},
     {"phases", "Phases", section_phases},
     {"shading", "Shaders", section_shading},
+    {"statistics", "Rays, hits, textures", section_statistics},
     {"kernels", "Kernels", section_kernels},
     {"tables", "Published tables", section_tables},
     {"images", "Images", section_images},

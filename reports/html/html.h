@@ -25,6 +25,7 @@ void section_apis(struct page *p);
 void section_blocks(struct page *p);
 void section_phases(struct page *p);
 void section_shading(struct page *p);
+void section_statistics(struct page *p);
 void section_kernels(struct page *p);
 void section_tables(struct page *p);
 void section_images(struct page *p);

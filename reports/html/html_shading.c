@@ -77,8 +77,8 @@ void section_shading(struct page *p)
                       "scenes' shaders came to, before and after optimisation: a group is a "
                       "material, an instance one of its layers, a program what groups alike but "
                       "for parameters share. Operations are instructions of the IR. Compiling is "
-                      "of the whole kernel. Texture queries are not counted: kernels do not count "
-                      "them.</p>\n<div class=\"scroll\"><table class=\"matrix\"><thead><tr>"
+                      "of the whole kernel.</p>\n<div class=\"scroll\"><table "
+                      "class=\"matrix\"><thead><tr>"
                       "<th>scene</th><th>device</th><th>mode</th>");
             for (size_t k = 0; k < COUNT(columns); k++)
                 markup_printf(p->t, "<th>%!</th>", columns[k].text);

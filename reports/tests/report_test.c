@@ -378,6 +378,63 @@ static void html_shows_shading(void **state)
     arena_free(&a);
 }
 
+/* Rays, hits and seconds of stages, of benches that tell them. */
+static void html_shows_statistics(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct run_record run = {.kind = "bench", .started_utc = "2026-11-28T00:00:01Z"};
+    struct device_record d = {.id = "native", .api = "native", .name = "cores", .kind = "cpu"};
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+    static const char *const scenes[] = {"bricks", "plain", "odd"};
+    static const char *const details[] = {
+        "{\"statistics\":{\"rays\":{\"closest\":40,\"any\":12,\"per_sample\":2.5},\"hits\":{"
+        "\"hits\":30,\"combined\":24,\"first\":4,\"other_shader\":2,\"other_parameters\":0,"
+        "\"mean_run\":5.0},\"texture_queries\":77,\"stages\":{\"tracing_s\":0.5,"
+        "\"shading_s\":1.25}}}",
+        "{\"build\":{}}",
+        "{\"statistics\":{\"rays\":[],\"hits\":{\"mean_run\":\"<i>\"},\"stages\":{"
+        "\"tracing_s\":0,\"shading_s\":1}}}"};
+    for (size_t i = 0; i < 3; i++) {
+        struct bench_record b = {.scene = scenes[i],
+                                 .device = "native",
+                                 .mode = "fast",
+                                 .width = 8,
+                                 .height = 8,
+                                 .spp = 1,
+                                 .max_depth = 6,
+                                 .verdict = VERDICT_PASS,
+                                 .samples_per_s = 5e6,
+                                 .interval = {5e6, 5e6},
+                                 .detail = details[i]};
+        assert_int_equal(store_add_bench(s, run.id, &b, &err), STATUS_OK);
+    }
+    const char *html = plain(&a, written(&a, s, REPORT_HTML, "r.html"));
+    store_close(s);
+    static const char *const wanted[] = {
+        "<a href=\"#statistics\">",
+        "<td class=\"r\">40</td><td class=\"r\">12</td><td class=\"r\">2.5</td>"
+        "<td class=\"r\">30</td><td class=\"r\">24</td>",
+        "<td class=\"r\">77</td>", "<td class=\"r\">2.5</td></tr>"};
+    const char *section = strstr(html, "<section id=\"statistics\"");
+    const char *end = section ? strstr(section, "</section>") : NULL;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(html, wanted[i]))
+            fail_msg("%s is not in the report: %s", wanted[i], section);
+    const char *plain_scene = section ? strstr(section, "<td>plain</td>") : NULL;
+    assert_true(end && (!plain_scene || plain_scene > end));
+    assert_null(strstr(html, "<i>"));
+    struct markup_facts f;
+    markup_check(html, &f);
+    assert_string_equal(f.problem, "");
+    arena_free(&a);
+}
+
 /* Registers and memory of kernels that were timed, and of code objects with no device. */
 static void html_shows_kernels(void **state)
 {
@@ -1164,6 +1221,7 @@ int main(void)
         cmocka_unit_test(html_plots_the_furnace),
         cmocka_unit_test(html_plots_power),
         cmocka_unit_test(html_shows_shading),
+        cmocka_unit_test(html_shows_statistics),
         cmocka_unit_test(html_shows_tables),
         cmocka_unit_test(html_shows_kernels),
         cmocka_unit_test(html_of_an_empty_store),

@@ -1255,6 +1255,7 @@ static void write_state(struct emit *e, struct text *t)
     text_printf(t, "struct a_state%s {\nK_GLOBAL const uint *args;\nuint turns, budget, failed;\n",
                 e->suffix);
     text_puts(t, e->opt->surface ? "K_GLOBAL const uint *words;\nK_GLOBAL uint *messages;\n"
+                                   "#ifdef K_COUNT_RAYS\nconst struct k_scene *counting;\n#endif\n"
                  : e->opt->host  ? "uint index;\nconst struct a_host *host;\n"
                                  : "uint index;\nK_GLOBAL uint *log;\nuint log_words;\n");
     if (e->asks)

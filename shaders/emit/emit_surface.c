@@ -398,6 +398,8 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
     const char *word = image_word(e, i);
     EMIT("float v%u_r[%u];\n{ struct a_texture o = a_texture_start(%u);\nfloat st[4]%s;\n",
          i->result, changes ? 12 : 4, n, changes ? ", d[4]" : "");
+    if (e->opt->surface)
+        EMIT("#ifdef K_COUNT_RAYS\no.counting = s->counting;\n#endif\n");
     options(e, i, c->fixed);
     if (c->callee == BI_TEXTURE)
         texture_place(e, i);
