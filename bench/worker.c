@@ -305,7 +305,7 @@ enum status worker_judge(struct worker *w, const struct settings *set, double ti
 enum status worker_statistics(struct worker *w, const struct settings *set, double timeout_s,
                               struct arena *a, const char **json, bool *died, struct error *err)
 {
-    struct worker_statistics got;
+    struct worker_statistics got = {0};
     *json = NULL;
     TRY(ask(w, &(struct request){REQUEST_STATISTICS, *set, 0}, timeout_s, &got, sizeof got, died,
             err));

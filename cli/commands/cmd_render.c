@@ -343,14 +343,14 @@ static void tiles_text(const char *what, uint64_t lookups, const struct tile_cou
 
 static void hits_text(const char *name, const struct shader_hits *h)
 {
-    const uint64_t runs = shader_runs(h);
+    const uint64_t runs = shader_runs(h), hits = h->combined + runs;
     if (runs)
         printf("  %s: %llu hits, %llu combined, %llu rejected (%llu first, %llu other shader, %llu "
                "other parameters), %.3g in a run\n",
-               name, (unsigned long long)(h->combined + runs), (unsigned long long)h->combined,
+               name, (unsigned long long)hits, (unsigned long long)h->combined,
                (unsigned long long)runs, (unsigned long long)h->first,
                (unsigned long long)h->other_shader, (unsigned long long)h->other_parameters,
-               (double)(h->combined + runs) / (double)runs);
+               (double)hits / (double)runs);
 }
 
 static void counts_text(const struct render_summary *r)
