@@ -190,9 +190,11 @@ K_FN void k_few_piece_meet(const struct k_few_piece *f, int which, int whole, in
     const k_f16 b1 = f16_turn(k_dot16(f->a, px, py, pz), det);
     const k_f16 b2 = f16_turn(k_dot16(f->b, px, py, pz), det);
     const k_f16 edge = size * 0x1p-20f;
-    const k_mask16 met = (-f16_min(b1, b2) <= edge) &
-                         ((whole ? f16_max(b1, b2) : b1 + b2) <= size + edge) & (t > 0.0f) &
-                         (t * r->size < r->t * size);
+    const k_mask16 inside = (-f16_min(b1, b2) <= edge) &
+                            ((whole ? f16_max(b1, b2) : b1 + b2) <= size + edge) & (t > 0.0f);
+    /* a choice and no fourth condition: the piece before this one is waited for last */
+    const k_f16 near = f16_select(inside, t, f16_splat(K_INF));
+    const k_mask16 met = near * r->size < r->t * size;
     r->which = (met & which) | (~met & r->which);
     if (shadow)
         return; /* any will do */
