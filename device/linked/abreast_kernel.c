@@ -5,7 +5,7 @@
 #define K_ABREAST
 #include "path/kernel.c"
 #include "path/slots.h"
-#include "trace/few.h"
+#include "trace/few_exact.h"
 #include "trace/flights.h"
 // clang-format on
 
@@ -27,9 +27,76 @@ K_FN void k_slots_met(struct k_slots *s, uint i, struct k_hit hit)
     s->corners[i] = hit.corners;
 }
 
-#if K_FAST
-K_NOINLINE void k_slots_closest_few(const struct k_few *f, struct k_slots *s, uint count)
+K_FN void k_slots_closest_one(const struct k_scene *sc, struct k_slots *s, uint i)
 {
+    struct k_hit hit;
+    k_closest(sc, k_slots_get(&s->o, i), k_slots_get(&s->d, i), K_INF, &hit);
+    k_slots_met(s, i, hit);
+}
+/* What a light sample whose ray arrived adds. */
+K_FN void k_slots_lit(struct k_slots *s, uint i)
+{
+    k_slots_put(&s->L, i, v3_add(k_slots_get(&s->L, i), k_slots_get(&s->part, i)));
+}
+K_FN void k_slots_shadow_one(const struct k_scene *sc, struct k_slots *s, uint i)
+{
+    struct k_shadow_ray ray;
+    ray.ok = 1;
+    ray.from = k_slots_get(&s->from, i);
+    ray.wi = k_slots_get(&s->wi, i);
+    ray.part = k_slots_get(&s->part, i);
+    ray.distance = s->distance[i];
+    struct k_vec3 L = k_slots_get(&s->L, i);
+    k_stage_shadow(sc, &L, &ray, (K_GLOBAL struct k_vertex *)0);
+    k_slots_put(&s->L, i, L);
+}
+
+K_NOINLINE void k_slots_closest(const struct k_scene *sc, struct k_slots *s, uint count)
+{
+    if (k_flies(sc)) {
+        const struct k_rays rays = {s->o.x, s->o.y, s->o.z,  s->d.x, s->d.y,
+                                    s->d.z, 0,      s->live, count};
+        const struct k_answers a = {s->primitive, s->t, s->b1, s->b2, s->corners};
+        k_fly(sc, &rays, &a, 0);
+        return;
+    }
+    for (uint i = 0; i < count; i++)
+        if (s->live[i])
+            k_slots_closest_one(sc, s, i);
+}
+
+/* Shadow rays that wait, next to each other. */
+struct k_waiting_rays {
+    float of[7][K_SLOTS_ROOM]; /* from, along, to */
+    uint slot[K_SLOTS_ROOM];
+} __attribute__((aligned(64)));
+K_FN uint k_slots_waiting(const struct k_slots *s, uint count, struct k_waiting_rays *w)
+{
+    uint n = 0;
+    for (uint i = 0; i < count; i++) {
+        w->slot[n] = i;
+        w->of[0][n] = s->from.x[i];
+        w->of[1][n] = s->from.y[i];
+        w->of[2][n] = s->from.z[i];
+        w->of[3][n] = s->wi.x[i];
+        w->of[4][n] = s->wi.y[i];
+        w->of[5][n] = s->wi.z[i];
+        w->of[6][n] = s->distance[i] * 0.9999f;
+        n += s->shadow[i] != 0;
+    }
+    for (uint i = n; i % K_SLOT_LANES; i++)
+        for (uint j = 0; j < 7; j++)
+            w->of[j][i] = 0.0f;
+    return n;
+}
+
+#if K_FAST
+typedef struct k_few k_few_all;
+
+K_NOINLINE void k_slots_closest_few(const struct k_scene *sc, const struct k_few *f,
+                                    struct k_slots *s, uint count)
+{
+    (void)sc;
     for (uint i = 0; i < count; i += K_SLOT_LANES) {
         struct k_rays16 r = {
             f16_load(s->o.x + i), f16_load(s->o.y + i), f16_load(s->o.z + i),
@@ -51,58 +118,87 @@ K_NOINLINE void k_slots_closest_few(const struct k_few *f, struct k_slots *s, ui
     }
 }
 
-K_NOINLINE void k_slots_shadow_few(const struct k_few *f, struct k_slots *s, uint count)
+K_NOINLINE void k_slots_shadow_few(const struct k_scene *sc, const struct k_few *f,
+                                   struct k_slots *s, uint count)
 {
-    /* those that wait, next to each other */
-    float p[7][K_SLOTS_ROOM] __attribute__((aligned(64)));
-    uint of[K_SLOTS_ROOM], n = 0;
-    for (uint i = 0; i < count; i++) {
-        of[n] = i;
-        p[0][n] = s->from.x[i];
-        p[1][n] = s->from.y[i];
-        p[2][n] = s->from.z[i];
-        p[3][n] = s->wi.x[i];
-        p[4][n] = s->wi.y[i];
-        p[5][n] = s->wi.z[i];
-        p[6][n] = s->distance[i] * 0.9999f;
-        n += s->shadow[i] != 0;
-    }
-    for (uint i = n; i % K_SLOT_LANES; i++)
-        for (uint j = 0; j < 7; j++)
-            p[j][i] = 0.0f;
+    struct k_waiting_rays w;
+    const uint n = k_slots_waiting(s, count, &w);
+    (void)sc;
     for (uint i = 0; i < n; i += K_SLOT_LANES) {
         struct k_rays16 r = {
-            f16_load(p[0] + i), f16_load(p[1] + i), f16_load(p[2] + i),
-            f16_load(p[3] + i), f16_load(p[4] + i), f16_load(p[5] + i),
+            f16_load(w.of[0] + i), f16_load(w.of[1] + i), f16_load(w.of[2] + i),
+            f16_load(w.of[3] + i), f16_load(w.of[4] + i), f16_load(w.of[5] + i),
         };
-        r.t = f16_load(p[6] + i);
+        r.t = f16_load(w.of[6] + i);
         k_few_meet(f, 1, &r);
-        for (uint j = 0; j < K_SLOT_LANES && i + j < n; j++) {
-            const uint k = of[i + j];
+        for (uint j = 0; j < K_SLOT_LANES && i + j < n; j++)
             if (r.which[j] == 0)
-                k_slots_put(&s->L, k, v3_add(k_slots_get(&s->L, k), k_slots_get(&s->part, k)));
+                k_slots_lit(s, w.slot[i + j]);
+    }
+}
+#else
+typedef struct k_exact k_few_all;
+
+K_NOINLINE void k_slots_closest_few(const struct k_scene *sc, const struct k_exact *f,
+                                    struct k_slots *s, uint count)
+{
+    struct k_exact_starts starts;
+    for (uint i = 0; i < count; i += K_SLOT_LANES) {
+        struct k_exact_rays r = {
+            f16_load(s->o.x + i), f16_load(s->o.y + i), f16_load(s->o.z + i),
+            f16_load(s->d.x + i), f16_load(s->d.y + i), f16_load(s->d.z + i),
+        };
+        r = k_exact_rays_make(f, r);
+        r.t = f16_splat(K_INF);
+        k_exact_filter(f, &r, &starts);
+        const k_mask16 triangle = k_exact_triangle(f, &r);
+        const struct k_exact_hits h = k_exact_test(f, &r, triangle, f16_splat(K_INF));
+        const k_f16 until = f16_select(h.hit, h.t, f16_splat(K_INF));
+        const k_mask16 others = k_exact_others(f, &starts, r.which, until);
+        const k_mask16 sure = r.good & ~others & ((r.which < 0) | (h.hit & h.clear));
+        *(k_f16 *)(s->t + i) = until;
+        *(k_f16 *)(s->b1 + i) = h.v / h.det;
+        *(k_f16 *)(s->b2 + i) = h.w / h.det;
+        for (uint j = 0; j < K_SLOT_LANES; j++) {
+            const uint to = (uint)triangle[j] & (K_FEW - 1u);
+            s->primitive[i + j] = r.which[j] < 0 ? K_NONE : (uint)f->id[to];
+            s->corners[i + j] = f->corners[to];
+        }
+        if (i16_any(~sure))
+            for (uint j = 0; j < K_SLOT_LANES; j++)
+                if (!sure[j] && s->live[i + j])
+                    k_slots_closest_one(sc, s, i + j);
+    }
+}
+
+K_NOINLINE void k_slots_shadow_few(const struct k_scene *sc, const struct k_exact *f,
+                                   struct k_slots *s, uint count)
+{
+    struct k_waiting_rays w;
+    struct k_exact_starts starts;
+    const uint n = k_slots_waiting(s, count, &w);
+    for (uint i = 0; i < n; i += K_SLOT_LANES) {
+        struct k_exact_rays r = {
+            f16_load(w.of[0] + i), f16_load(w.of[1] + i), f16_load(w.of[2] + i),
+            f16_load(w.of[3] + i), f16_load(w.of[4] + i), f16_load(w.of[5] + i),
+        };
+        const k_f16 t_max = f16_load(w.of[6] + i);
+        r = k_exact_rays_make(f, r);
+        r.t = t_max * 1.0009765625f; /* with the light itself, as far as it may seem to be before */
+        k_exact_filter(f, &r, &starts);
+        const struct k_exact_hits h = k_exact_test(f, &r, k_exact_triangle(f, &r), t_max);
+        const k_mask16 others = k_exact_others(f, &starts, r.which, t_max);
+        const k_mask16 free = ~others & ((r.which < 0) | (h.clear & ~h.hit));
+        for (uint j = 0; j < K_SLOT_LANES && i + j < n; j++) {
+            const uint to = w.slot[i + j];
+            if (!r.good[j] | (!free[j] & !h.hit[j]))
+                k_slots_shadow_one(sc, s, to);
+            else if (free[j])
+                k_slots_lit(s, to);
         }
     }
 }
 #endif
-
-K_NOINLINE void k_slots_closest(const struct k_scene *sc, struct k_slots *s, uint count)
-{
-    if (k_flies(sc)) {
-        const struct k_rays rays = {s->o.x, s->o.y, s->o.z,  s->d.x, s->d.y,
-                                    s->d.z, 0,      s->live, count};
-        const struct k_answers a = {s->primitive, s->t, s->b1, s->b2, s->corners};
-        k_fly(sc, &rays, &a, 0);
-        return;
-    }
-    for (uint i = 0; i < count; i++) {
-        if (!s->live[i])
-            continue;
-        struct k_hit hit;
-        k_closest(sc, k_slots_get(&s->o, i), k_slots_get(&s->d, i), K_INF, &hit);
-        k_slots_met(s, i, hit);
-    }
-}
 
 /* Shadow rays, and what light samples that reach add. */
 K_NOINLINE void k_slots_shadow(const struct k_scene *sc, struct k_slots *s, uint count)
@@ -115,22 +211,12 @@ K_NOINLINE void k_slots_shadow(const struct k_scene *sc, struct k_slots *s, uint
         k_fly(sc, &rays, &a, 1);
         for (uint i = 0; i < count; i++)
             if (s->shadow[i] && met[i] == K_NONE)
-                k_slots_put(&s->L, i, v3_add(k_slots_get(&s->L, i), k_slots_get(&s->part, i)));
+                k_slots_lit(s, i);
         return;
     }
-    for (uint i = 0; i < count; i++) {
-        if (!s->shadow[i])
-            continue;
-        struct k_shadow_ray ray;
-        ray.ok = 1;
-        ray.from = k_slots_get(&s->from, i);
-        ray.wi = k_slots_get(&s->wi, i);
-        ray.part = k_slots_get(&s->part, i);
-        ray.distance = s->distance[i];
-        struct k_vec3 L = k_slots_get(&s->L, i);
-        k_stage_shadow(sc, &L, &ray, (K_GLOBAL struct k_vertex *)0);
-        k_slots_put(&s->L, i, L);
-    }
+    for (uint i = 0; i < count; i++)
+        if (s->shadow[i])
+            k_slots_shadow_one(sc, s, i);
 }
 
 K_FN void k_slots_lamps(const struct k_scene *sc, struct k_slots *s)
@@ -246,9 +332,11 @@ void k_render(const void *const *buffers, const struct k_launch *launch, long lo
             k_sums_store(launch, none, 0,
                          k_film_pixel(&sc, film, launch->tile_x + g.left + x,
                                       K_ROW(launch, launch->tile_y + g.top + y)));
+    k_few_all few;
 #if K_FAST
-    struct k_few few;
     k_few_make(&sc, &few);
+#else
+    k_exact_make(&sc, &few);
 #endif
     k_slots_lamps(&sc, &s);
     uint unused[K_SLOTS], before[K_SLOTS], count = K_SLOTS;
@@ -266,21 +354,17 @@ void k_render(const void *const *buffers, const struct k_launch *launch, long lo
             before[i] = s.live[i];
             s.shadow[i] = 0;
         }
-#if K_FAST
         if (few.count)
-            k_slots_closest_few(&few, &s, K_SLOTS);
+            k_slots_closest_few(&sc, &few, &s, K_SLOTS);
         else
-#endif
             k_slots_closest(&sc, &s, K_SLOTS);
         if (launch->normals)
             k_slots_shade(&sc, &s, K_SLOTS);
         else
             k_slots_shade_flat(&sc, &s, K_SLOTS);
-#if K_FAST
         if (few.count)
-            k_slots_shadow_few(&few, &s, K_SLOTS);
+            k_slots_shadow_few(&sc, &few, &s, K_SLOTS);
         else
-#endif
             k_slots_shadow(&sc, &s, K_SLOTS);
         count = k_slots_film(&sc, &s, before, unused, count, film);
     }

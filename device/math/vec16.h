@@ -5,6 +5,13 @@
 #define K_VEC16_H
 #include "math/vec.h"
 
+/* Before what may be rounded less often than it is written. */
+#ifdef __clang__
+#define K_CONTRACT _Pragma("clang fp contract(fast)")
+#else
+#define K_CONTRACT
+#endif
+
 typedef float k_f16 __attribute__((vector_size(64)));
 typedef int k_mask16 __attribute__((vector_size(64)));
 
@@ -15,6 +22,9 @@ K_FN k_f16 f16_select(k_mask16 m, k_f16 a, k_f16 b)
 {
     return (k_f16)((m & (k_mask16)a) | (~m & (k_mask16)b));
 }
+K_FN k_f16 f16_add(k_f16 a, k_f16 b) { return a + b; } /* each rounded for itself */
+K_FN k_f16 f16_sub(k_f16 a, k_f16 b) { return a - b; }
+K_FN k_f16 f16_mul(k_f16 a, k_f16 b) { return a * b; }
 K_FN k_f16 f16_min(k_f16 a, k_f16 b) { return f16_select(a < b, a, b); }
 K_FN k_f16 f16_max(k_f16 a, k_f16 b) { return f16_select(a > b, a, b); }
 /* |a|, and a with its sign changed where that of b is set. */
@@ -23,4 +33,39 @@ K_FN k_f16 f16_turn(k_f16 a, k_f16 b)
 {
     return (k_f16)((k_mask16)a ^ ((k_mask16)b & i16_splat(-0x7FFFFFFF - 1)));
 }
+#ifdef __AVX512F__
+/* 1 / a to 2^-14 of itself. */
+K_FN k_f16 f16_reciprocal(k_f16 a)
+{
+    return __builtin_ia32_rcp14ps512_mask(a, a, (unsigned short)-1);
+}
+K_FN int i16_any(k_mask16 m)
+{
+    return __builtin_ia32_cmpd512_mask(m, (k_mask16){0}, 4, (unsigned short)-1) != 0;
+}
+/* Entry `at` of a table of 64, by lanes. */
+K_FN k_f16 f16_look(const float *table, k_mask16 at)
+{
+    const k_f16 low = __builtin_ia32_vpermi2varps512(f16_load(table), at, f16_load(table + 16));
+    const k_f16 high =
+        __builtin_ia32_vpermi2varps512(f16_load(table + 32), at, f16_load(table + 48));
+    return f16_select((at & 32) != 0, high, low);
+}
+#else
+K_FN k_f16 f16_reciprocal(k_f16 a) { return 1.0f / a; }
+K_FN int i16_any(k_mask16 m)
+{
+    int any = 0;
+    for (int i = 0; i < 16; i++)
+        any |= m[i];
+    return any;
+}
+K_FN k_f16 f16_look(const float *table, k_mask16 at)
+{
+    k_f16 r = {0};
+    for (int i = 0; i < 16; i++)
+        r[i] = table[at[i] & 63];
+    return r;
+}
+#endif
 #endif

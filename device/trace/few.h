@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole of a small scene against sixteen rays at once, on processors that have so many lanes:
- * nothing is looked up, and no ray waits for what it met before. For mode fast. */
+ * nothing is looked up, and no ray waits for what it met before. For mode fast; few_exact.h has the
+ * other modes. */
 #ifndef K_FEW_H
 #define K_FEW_H
 #include "math/vec16.h"
@@ -19,14 +20,8 @@ struct k_few_half {
  * With n = e1 x e2 / s, where s makes the largest component of n 1: a = e2 / s and b = -e1 / s. No
  * area: all 0. */
 struct k_few_piece {
-    float v0[3], a[3], b[3], n[3];
+    float v0[3], a[3], b[3], n[3], over; /* 1 / s */
 };
-struct k_few {
-    uint count, whole; /* pieces; the first are parallelograms. No piece: there are too many */
-    struct k_few_piece at[K_FEW];
-    struct k_few_half half[1u + 2u * K_FEW]; /* none, and of piece i from 1 + 2 i on */
-};
-
 K_FN struct k_vec3 k_few_corner(const float *corners, uint i)
 {
     return v3(corners[24 * i], corners[24 * i + 8], corners[24 * i + 16]);
@@ -66,6 +61,7 @@ K_FN struct k_few_piece k_few_piece_make(const float *corners, uint first)
     k_few_put(p.a, v3_scale(e2, shorter));
     k_few_put(p.b, v3_scale(e1, -shorter));
     k_few_put(p.n, v3_scale(n, unit));
+    p.over = shorter;
     return p;
 }
 
@@ -142,6 +138,13 @@ K_FN int k_few_find(const struct k_scene *sc, const float **corners)
     return found == count;
 }
 
+#if K_FAST
+struct k_few {
+    uint count, whole; /* pieces; the first are parallelograms. No piece: there are too many */
+    struct k_few_piece at[K_FEW];
+    struct k_few_half half[1u + 2u * K_FEW]; /* none, and of piece i from 1 + 2 i on */
+};
+
 K_FN void k_few_make(const struct k_scene *sc, struct k_few *f)
 {
     const uint count = sc->launch->triangle_count;
@@ -150,7 +153,7 @@ K_FN void k_few_make(const struct k_scene *sc, struct k_few *f)
     struct k_few_half half[2];
     f->count = f->whole = 0;
     f->half[0] = (struct k_few_half){K_NONE, 0, 0, 0};
-    if (!K_FAST || sc->launch->bvh != 8 || count > K_FEW || !k_few_find(sc, corners))
+    if (sc->launch->bvh != 8 || count > K_FEW || !k_few_find(sc, corners))
         return;
     for (uint pairs = 2; pairs-- > 0;) /* those that are whole first */
         for (uint id = 0; id < count; id++) {
@@ -234,5 +237,6 @@ K_FN struct k_hits16 k_few_hits(const struct k_few *f, const struct k_rays16 *r)
     h.weights[2] = f16_select(far, 1.0f - b1, b2);
     return h;
 }
+#endif
 
 #endif
