@@ -59,4 +59,18 @@ K_EXTERN uint k_features(void);
 /* For #if: may it have the feature? Shaders alone ask, whose functions come with a scene's text. */
 #define K_MAY_HAVE(name) ((K_FEATURES & K_FEATURE_##name) != 0u)
 
+/* -DK_PIECE=N: of a path's stages the program has these alone, so that a compiler makes several
+ * pieces at once (enum program_piece of backend_api.h). The text of shaders comes with those that
+ * shade, though all know whether there are any. */
+#define K_PIECE_ENDS   1 /* a path's start, the sort, the film */
+#define K_PIECE_FLY    2
+#define K_PIECE_SHADE  3 /* and the rays of occlusion */
+#define K_PIECE_SHADOW 4
+#ifdef K_PIECE
+#define K_HAS_PIECE(name) (K_PIECE == K_PIECE_##name)
+#else
+#define K_HAS_PIECE(name) 1
+#endif
+#define K_RUNS_SHADERS (K_MAY_HAVE(SHADERS) && K_HAS_PIECE(SHADE))
+
 #endif

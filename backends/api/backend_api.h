@@ -59,10 +59,25 @@ enum program_part {
     PART_HIT, /* with every feature but those of text: one program a tree, for all scenes */
     PART_COUNT
 };
+/* What of a staged PART_RENDER is compiled by itself where an API wants that: compilers make the
+ * pieces beside each other, each is kept by itself, and scenes share those that are alike. In the
+ * order of K_PIECE_*. */
+enum program_piece {
+    PIECE_WHOLE,
+    PIECE_ENDS, /* ENTRY_START, ENTRY_SORT, ENTRY_FILM, ENTRY_ARITHMETIC */
+    PIECE_FLY,
+    PIECE_SHADE, /* and ENTRY_OCCLUDE */
+    PIECE_SHADOW,
+    PIECE_COUNT
+};
+static_assert(PIECE_ENDS == K_PIECE_ENDS && PIECE_FLY == K_PIECE_FLY &&
+                  PIECE_SHADE == K_PIECE_SHADE && PIECE_SHADOW == K_PIECE_SHADOW,
+              "the kernel's numbers");
 extern const struct kernel_entry_info {
     const char *name; /* "k_render" */
     enum program_part part;
-    bool whole, staged; /* whether a program of the part has it, by program_request.staged */
+    bool whole, staged;       /* whether a program of the part has it, by program_request.staged */
+    enum program_piece piece; /* of a staged program that has it */
 } kernel_entries[ENTRY_COUNT];
 struct program_request;
 /* Has a program that is compiled for the request the entry? */
@@ -78,6 +93,7 @@ struct program_request {
     bool staged;       /* its model runs a path's stages one by one */
     bool abreast;      /* its model is MODEL_ABREAST: a film for the features alone */
     enum program_part part;
+    enum program_piece piece;    /* of a staged one */
     uint32_t registers;          /* 0: no limit asked for */
     enum cache_preference cache; /* AUTO unless the API takes_cache_preference */
     enum code_path code;         /* one that the API takes, never CODE_AUTO */
@@ -96,6 +112,10 @@ struct program_request program_request_make(enum math_mode mode);
  * of PART_HIT, which is little code, one for all scenes. */
 struct program_request program_request_of_part(const struct program_request *all,
                                                enum program_part part);
+/* What is compiled for one piece of a staged request: the features that its stages look at, and the
+ * text of shaders where it runs them. */
+struct program_request program_request_of_piece(const struct program_request *all,
+                                                enum program_piece piece);
 /* Do two requests ask for the same program, whatever their part? */
 bool program_request_equal(const struct program_request *a, const struct program_request *b);
 /* The request as definitions for a compiler of the source, joined by blanks: "-DK_MODE=0 -DK_BVH=2

@@ -19,17 +19,18 @@ static const char *const defines[] = {
 const struct kernel_entry_info kernel_entries[ENTRY_COUNT] = {
     [ENTRY_RENDER] = {"k_render", PART_RENDER, .whole = true},
     [ENTRY_TRACE] = {"k_trace", PART_TRACE, .whole = true},
-    [ENTRY_ARITHMETIC] = {"k_arithmetic", PART_RENDER, .whole = true, .staged = true},
+    [ENTRY_ARITHMETIC] = {"k_arithmetic", PART_RENDER, .whole = true, .staged = true,
+                          .piece = PIECE_ENDS},
     [ENTRY_PROBE] = {"k_probe", PART_PROBE, .whole = true},
     [ENTRY_PASSES] = {"k_passes", PART_PASSES, .whole = true},
     [ENTRY_HIT] = {"k_hit", PART_HIT, .whole = true},
-    [ENTRY_START] = {"k_start_all", PART_RENDER, .staged = true},
-    [ENTRY_FLY] = {"k_fly_all", PART_RENDER, .staged = true},
-    [ENTRY_SORT] = {"k_sort_all", PART_RENDER, .staged = true},
-    [ENTRY_OCCLUDE] = {"k_occlude_all", PART_RENDER, .staged = true},
-    [ENTRY_SHADE] = {"k_shade_all", PART_RENDER, .staged = true},
-    [ENTRY_SHADOW] = {"k_shadow_all", PART_RENDER, .staged = true},
-    [ENTRY_FILM] = {"k_film_all", PART_RENDER, .staged = true},
+    [ENTRY_START] = {"k_start_all", PART_RENDER, .staged = true, .piece = PIECE_ENDS},
+    [ENTRY_FLY] = {"k_fly_all", PART_RENDER, .staged = true, .piece = PIECE_FLY},
+    [ENTRY_SORT] = {"k_sort_all", PART_RENDER, .staged = true, .piece = PIECE_ENDS},
+    [ENTRY_OCCLUDE] = {"k_occlude_all", PART_RENDER, .staged = true, .piece = PIECE_SHADE},
+    [ENTRY_SHADE] = {"k_shade_all", PART_RENDER, .staged = true, .piece = PIECE_SHADE},
+    [ENTRY_SHADOW] = {"k_shadow_all", PART_RENDER, .staged = true, .piece = PIECE_SHADOW},
+    [ENTRY_FILM] = {"k_film_all", PART_RENDER, .staged = true, .piece = PIECE_ENDS},
 };
 
 const struct fault *faults_list(size_t *count)

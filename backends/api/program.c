@@ -73,6 +73,44 @@ struct program_request program_request_of_part(const struct program_request *all
     return r;
 }
 
+/* What flights and shadow rays look at. What cutouts are made of counts where there are any. */
+static uint32_t ray_features(uint32_t features)
+{
+    const uint32_t of_rays =
+                       K_FEATURE_INSTANCES | K_FEATURE_CUTOUTS | K_FEATURE_MEDIA | K_FEATURE_ROUND,
+                   of_cutouts = K_FEATURE_TEXTURES | K_FEATURE_TEXELS16 | K_FEATURE_LOBES |
+                                K_FEATURE_SHADERS;
+    return of_rays | (features & K_FEATURE_CUTOUTS ? of_cutouts : 0);
+}
+
+struct program_request program_request_of_piece(const struct program_request *all,
+                                                enum program_piece piece)
+{
+    const struct program_request bare = program_request_make(all->mode);
+    struct program_request r = *all;
+    r.piece = piece;
+    if (piece == PIECE_SHADE && !(r.features & K_FEATURE_RAYS)) { /* it looks at no tree */
+        r.tree = BVH_AUTO;
+        r.features &= ~K_FEATURE_CUTOUTS;
+        if (!(r.features & K_FEATURE_SHADERS)) /* which ask for neighbours' rays */
+            r.features &= ~K_FEATURE_CAMERAS;
+    }
+    if (piece == PIECE_WHOLE || piece == PIECE_SHADE)
+        return r;
+    if (piece == PIECE_ENDS)
+        r.features &= K_FEATURE_CAMERAS | K_FEATURE_INSTANCES | K_FEATURE_MEDIA | K_FEATURE_SHADERS;
+    else if (piece == PIECE_FLY)
+        r.features &= ray_features(r.features) | K_FEATURES_OF_TEXT;
+    else
+        r.features &= ray_features(r.features);
+    r.source = bare.source;
+    memcpy(r.source_hash, bare.source_hash, sizeof r.source_hash);
+    r.shaders = NULL;
+    if (piece == PIECE_ENDS)
+        r.tree = BVH_AUTO; /* it looks at none */
+    return r;
+}
+
 static bool text_equal(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -81,19 +119,23 @@ static bool text_equal(const char *a, const char *b)
 bool program_request_equal(const struct program_request *a, const struct program_request *b)
 {
     return a->mode == b->mode && text_equal(a->fault, b->fault) && a->count_rays == b->count_rays &&
-           a->staged == b->staged && a->abreast == b->abreast && a->registers == b->registers &&
-           a->cache == b->cache && a->code == b->code && a->tree == b->tree &&
-           a->features == b->features && strcmp(a->source_hash, b->source_hash) == 0;
+           a->staged == b->staged && a->piece == b->piece && a->abreast == b->abreast &&
+           a->registers == b->registers && a->cache == b->cache && a->code == b->code &&
+           a->tree == b->tree && a->features == b->features &&
+           strcmp(a->source_hash, b->source_hash) == 0;
 }
 
 enum status program_defines(const struct program_request *r, char *buf, size_t size,
                             struct error *err)
 {
     const char *fault = fault_define(r->fault);
-    int n = snprintf(buf, size, "-DK_MODE=%d -DK_BVH=%u -DK_PART=%d -DK_FEATURES=0x%xu%s%s%s%s",
+    char piece[24] = "";
+    if (r->piece != PIECE_WHOLE)
+        snprintf(piece, sizeof piece, " -DK_PIECE=%d", (int)r->piece);
+    int n = snprintf(buf, size, "-DK_MODE=%d -DK_BVH=%u -DK_PART=%d -DK_FEATURES=0x%xu%s%s%s%s%s",
                      (int)r->mode, bvh_define(r->tree), (int)r->part, (unsigned)r->features,
                      r->count_rays && r->part == PART_RENDER ? " -DK_COUNT_RAYS" : "",
-                     r->staged ? " -DK_STAGED" : "", fault[0] ? " " : "", fault);
+                     r->staged ? " -DK_STAGED" : "", piece, fault[0] ? " " : "", fault);
     if (n < 0 || (size_t)n >= size)
         return error_msg(err, STATUS_LIMIT, "the kernel's definitions are too long");
     return STATUS_OK;
@@ -117,7 +159,8 @@ enum status program_shaders(const struct program_request *r, struct text *out, s
 bool kernel_entry_in(const struct program_request *r, enum kernel_entry entry)
 {
     const struct kernel_entry_info *e = &kernel_entries[entry];
-    return e->part == r->part && (r->staged ? e->staged : e->whole);
+    return e->part == r->part && (r->staged ? e->staged : e->whole) &&
+           (r->piece == PIECE_WHOLE || r->piece == e->piece);
 }
 
 void kernel_entries_of(const struct program_request *r, const char *names[ENTRY_COUNT + 1])

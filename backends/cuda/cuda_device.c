@@ -79,6 +79,7 @@ static enum status cuda_compile_for(const char *arch, const struct program_reque
 static const struct gpu_api cuda = {
     /* Twice the occupancy pays more than what 64 registers spill: docs/results/h200_levers.md. */
     .registers = 64,
+    .pieces = true,
     /* Both for the tail of a launch: docs/results/h200_levers.md. */
     .slices = 4,
     /* Whose warps share what they fetch of a large kernel: likewise. */

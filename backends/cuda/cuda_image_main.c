@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_image ARCH MODE PART PATH SCENE FILE: a scene's kernel for an NVIDIA GPU, with no GPU: what
- * NVRTC (PATH source) or LLVM (PATH llvm) make of it. FILE gets machine code or PTX, or, where it
- * ends with .cu, the text that NVRTC is handed. Prints a row of what the compiling took. */
+/* cuda_image ARCH MODE PART PATH SCENE FILE [PIECE]: a scene's kernel for an NVIDIA GPU, with no
+ * GPU: what NVRTC (PATH source) or LLVM (PATH llvm) make of it. PIECE: of the models that run a
+ * path's stages one by one, 0 all stages, else enum program_piece. FILE gets machine code or PTX,
+ * or, where it ends with .cu, the text that NVRTC is handed. Prints a row of what the compiling
+ * took. */
 #include "cuda_compile.h"
 #include "cuda_llvm.h"
 #include "layout/layout.h"
@@ -38,6 +40,14 @@ static void request_fill(const struct layout *l, struct program_request *r)
     }
 }
 
+/* A whole number below `most`. */
+static bool number_read(const char *text, unsigned long most, unsigned long *out)
+{
+    char *end = NULL;
+    *out = strtoul(text, &end, 10);
+    return end != text && !*end && *out < most;
+}
+
 static enum status run(char **argv, struct program_request *r, struct error *err)
 {
     struct scene *scene = NULL;
@@ -50,6 +60,8 @@ static enum status run(char **argv, struct program_request *r, struct error *err
         s = layout_build(scene, BVH_BINARY, false, &layout, err);
     if (s == STATUS_OK)
         request_fill(&layout, r);
+    if (r->staged)
+        *r = program_request_of_piece(r, r->piece);
     const char *dot = strrchr(argv[6], '.');
     double begin = clock_s();
     if (s == STATUS_OK && dot && strcmp(dot, ".cu") == 0) {
@@ -78,13 +90,18 @@ int main(int argc, char **argv)
 {
     enum math_mode mode;
     struct error err = {0};
-    char *end = NULL;
-    unsigned long part = argc == 7 ? strtoul(argv[3], &end, 10) : PART_COUNT;
-    if (part >= PART_COUNT || end == argv[3] || *end || !math_mode_find(argv[2], &mode))
-        return fail("usage: cuda_image ARCH strict|device|fast PART source|llvm SCENE FILE\n"
-                    "PART: 0 render, 1 trace, 2 probe, 3 passes, 4 hit");
+    unsigned long part, piece = PIECE_WHOLE;
+    if (argc < 7 || argc > 8 || !number_read(argv[3], PART_COUNT, &part) ||
+        !math_mode_find(argv[2], &mode) ||
+        (argc == 8 && (part != PART_RENDER || !number_read(argv[7], PIECE_COUNT, &piece))))
+        return fail(
+            "usage: cuda_image ARCH strict|device|fast PART source|llvm SCENE FILE [PIECE]\n"
+            "PART: 0 render, 1 trace, 2 probe, 3 passes, 4 hit\n"
+            "PIECE: 0 all stages, 1 ends, 2 fly, 3 shade, 4 shadow");
     struct program_request request = program_request_make(mode);
     request.part = (enum program_part)part;
+    request.piece = (enum program_piece)piece;
+    request.staged = argc == 8;
     request.code = strcmp(argv[4], code_path_name(CODE_LLVM)) == 0 ? CODE_LLVM : CODE_SOURCE;
     if (strcmp(argv[4], code_path_name(request.code)) != 0)
         return fail("PATH is source or llvm");

@@ -156,6 +156,7 @@ struct gpu_api {
     const char *name;        /* "cuda": ids begin with it */
     const char *kept_suffix; /* of compiled kernels in the cache */
     uint32_t registers; /* most a work-item where none are asked for; 0: the compiler's choice */
+    bool pieces;        /* compiles a staged program's pieces beside each other */
     uint32_t slices; /* most work-items that share a pixel's samples (k_launch.slices); 0: none */
     /* The default work-group of kernels whose items go from vertex to vertex together
      * (k_group_goes_on); {0,0}: that of all. */
@@ -212,7 +213,8 @@ struct backend {
     /* Compiled for what the scene needs, a part of the entries each, which saves compile time and
      * registers; made when needed. */
     struct program {
-        gpu_module module;                 /* NULL: not made */
+        bool made;
+        gpu_module modules[PIECE_COUNT];   /* the whole, or its pieces */
         gpu_function kernels[ENTRY_COUNT]; /* of the part; the others NULL */
         uint32_t threads[ENTRY_COUNT];     /* most in a block of each; 0: not known */
         uint32_t least_threads;            /* of the kernels that render */

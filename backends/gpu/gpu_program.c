@@ -2,12 +2,14 @@
 /* The kernel through an API's compiler: to machine code for the device, kept on disk. */
 #include "gpu.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void program_release(struct backend *b, struct program *p)
 {
-    if (p->module)
-        b->driver->ModuleUnload(p->module);
+    for (int i = 0; i < PIECE_COUNT; i++)
+        if (p->modules[i])
+            b->driver->ModuleUnload(p->modules[i]);
     *p = (struct program){0};
 }
 
@@ -40,8 +42,10 @@ static enum status kernels_find(struct backend *b, const struct program_request 
     for (int i = 0; i < ENTRY_COUNT; i++) {
         if (!kernel_entry_in(request, (enum kernel_entry)i))
             continue;
-        gpu_result code =
-            b->driver->ModuleGetFunction(&p->kernels[i], p->module, kernel_entries[i].name);
+        const gpu_module whole = p->modules[PIECE_WHOLE];
+        gpu_result code = b->driver->ModuleGetFunction(
+            &p->kernels[i], whole ? whole : p->modules[kernel_entries[i].piece],
+            kernel_entries[i].name);
         if (code != GPU_OK)
             return gpu_error(err, b->driver, code, GPU_CALL_ModuleGetFunction);
         p->threads[i] = gpu_kernel_attribute(b, GPU_KERNEL_MAX_THREADS, p->kernels[i]);
@@ -149,13 +153,87 @@ enum status gpu_module_make(struct backend *b, const struct program_request *req
     return s;
 }
 
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* One of those that are made at once. */
+struct piece {
+    struct backend *b;
+    struct program_request request;
+    gpu_module module;
+    struct kept_resources resources;
+    struct build_info info;
+    enum status status;
+    struct error err;
+};
+
+static void piece_make(void *ctx, size_t i, unsigned thread)
+{
+    struct piece *p = (struct piece *)ctx + i;
+    (void)thread;
+    p->status = gpu_select(p->b, &p->err);
+    if (p->status == STATUS_OK)
+        p->status =
+            gpu_module_make(p->b, &p->request, &p->module, &p->resources, &p->info, &p->err);
+}
+
+static uint32_t most_of(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* What they took and used as one; the first log and options, and the first failure. */
+static enum status pieces_join(struct piece *pieces, size_t count, struct kept_resources *resources,
+                               struct build_info *info, struct error *err)
+{
+    enum status s = STATUS_OK;
+    *info = pieces[0].info;
+    *resources = pieces[0].resources;
+    for (size_t i = 0; i < count; i++) {
+        const struct piece *p = &pieces[i];
+        info->cached = info->cached && p->info.cached;
+        resources->registers = most_of(resources->registers, p->resources.registers);
+        resources->stack_bytes = most_of(resources->stack_bytes, p->resources.stack_bytes);
+        resources->spill_bytes = most_of(resources->spill_bytes, p->resources.spill_bytes);
+        if (s != STATUS_OK || p->status == STATUS_OK)
+            continue;
+        s = p->status;
+        *info = p->info;
+        if (err)
+            *err = p->err;
+    }
+    return s;
+}
+
+/* The modules of what is asked for: one, or one for each piece, the longest compilation first. */
+static enum status modules_make(struct backend *b, const struct program_request *request,
+                                gpu_module modules[PIECE_COUNT], struct kept_resources *resources,
+                                struct build_info *info, struct error *err)
+{
+    static const enum program_piece order[] = {PIECE_SHADE, PIECE_SHADOW, PIECE_FLY, PIECE_ENDS};
+    enum { COUNT = sizeof order / sizeof *order };
+    if (!request->staged || !b->api->pieces || request->code == CODE_LLVM)
+        return gpu_module_make(b, request, &modules[PIECE_WHOLE], resources, info, err);
+    struct piece *pieces = calloc(COUNT, sizeof *pieces);
+    if (!pieces)
+        return error_msg(err, STATUS_MEMORY, "no memory for a program's pieces");
+    const double begin = clock_s();
+    for (size_t i = 0; i < COUNT; i++) {
+        pieces[i].b = b;
+        pieces[i].request = program_request_of_piece(request, order[i]);
+    }
+    parallel_for(COUNT, 0, piece_make, pieces);
+    for (size_t i = 0; i < COUNT; i++)
+        modules[order[i]] = pieces[i].module;
+    enum status s = pieces_join(pieces, COUNT, resources, info, err);
+    info->compile_s = clock_s() - begin;
+    free(pieces);
+    return s;
+}
+
 static enum status program_make(struct backend *b, enum program_part part, struct program *out,
                                 struct build_info *info, struct error *err)
 {
     const struct program_request request = program_request_of_part(&b->request, part);
     struct kept_resources resources;
     struct program p = {0};
-    enum status s = gpu_module_make(b, &request, &p.module, &resources, info, err);
+    enum status s = modules_make(b, &request, p.modules, &resources, info, err);
     if (s == STATUS_OK)
         s = kernels_find(b, &request, &p, err);
     if (s != STATUS_OK) {
@@ -170,6 +248,7 @@ static enum status program_make(struct backend *b, enum program_part part, struc
             return s;
         }
     }
+    p.made = true;
     *out = p;
     return STATUS_OK;
 }
@@ -209,7 +288,7 @@ enum status gpu_program(struct backend *b, enum kernel_entry entry, const struct
     enum program_part part = kernel_entries[entry].part;
     struct program *p = &b->programs[part];
     enum status s = STATUS_OK;
-    if (!p->module) {
+    if (!p->made) {
         struct build_info info;
         s = program_make(b, part, p, &info, err);
     }

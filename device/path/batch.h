@@ -279,7 +279,7 @@ K_FN void k_put_shadow(const struct k_batch *b, uint i, const struct k_shadow_ra
     }
 }
 
-#if K_MAY_HAVE(RAYS)
+#if K_MAY_HAVE(RAYS) && K_RUNS_SHADERS
 /* Rays that an item traces of one path: GPUs spread them over items, which count what they meet in
  * the path's word; processors make the surface once. The word is the shadow ray's, which is still
  * to come. */

@@ -145,7 +145,7 @@ void k_render(const void *const *buffers, const struct k_launch *launch, long lo
             k_render_item(&sc, film, group[0] * size[0] + x, group[1] * size[1] + y);
 }
 #endif
-#if K_HAS_RENDER
+#if K_HAS_RENDER && K_HAS_PIECE(ENDS)
 K_EXPORT void k_arithmetic(const void *const *buffers, const struct k_launch *launch,
                            const uint *in, uint *out, uint row);
 void k_arithmetic(const void *const *buffers, const struct k_launch *launch, const uint *in,
@@ -252,7 +252,7 @@ K_KERNEL void k_render(
 }
 #endif
 
-#if K_HAS_RENDER
+#if K_HAS_RENDER && K_HAS_PIECE(ENDS)
 K_KERNEL void k_arithmetic(
 #define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
 #include "buffers.def"
@@ -339,27 +339,35 @@ K_KERNEL void k_passes(
 #endif
 
 #if K_HAS_RENDER && defined(K_STAGED)
+#if K_HAS_PIECE(ENDS)
 #define K_STAGE         k_start_all
 #define K_STAGE_RUNS(b) k_batch_start(&sc, &(b))
-#include "path/stage.def"
-#define K_STAGE         k_fly_all
-#define K_STAGE_RUNS(b) k_batch_fly(&sc, &(b))
 #include "path/stage.def"
 #define K_STAGE         k_sort_all
 #define K_STAGE_RUNS(b) k_batch_sort(&sc, &(b))
 #include "path/stage.def"
+#define K_STAGE         k_film_all
+#define K_STAGE_RUNS(b) k_batch_film(&sc, &(b), film)
+#include "path/stage.def"
+#endif
+#if K_HAS_PIECE(FLY)
+#define K_STAGE         k_fly_all
+#define K_STAGE_RUNS(b) k_batch_fly(&sc, &(b))
+#include "path/stage.def"
+#endif
+#if K_HAS_PIECE(SHADE)
 #define K_STAGE         k_occlude_all
 #define K_STAGE_RUNS(b) k_batch_occlude(&sc, &(b))
 #include "path/stage.def"
 #define K_STAGE         k_shade_all
 #define K_STAGE_RUNS(b) k_batch_shade(&sc, &(b))
 #include "path/stage.def"
+#endif
+#if K_HAS_PIECE(SHADOW)
 #define K_STAGE         k_shadow_all
 #define K_STAGE_RUNS(b) k_batch_shadow(&sc, &(b))
 #include "path/stage.def"
-#define K_STAGE         k_film_all
-#define K_STAGE_RUNS(b) k_batch_film(&sc, &(b), film)
-#include "path/stage.def"
+#endif
 #endif
 #undef SCENE_BUFFER
 #endif

@@ -33,7 +33,7 @@
 #include "light/light_wide.h"
 #include "surface/normal_map.h"
 #include "path/media.h"
-#if K_MAY_HAVE(SHADERS)
+#if K_RUNS_SHADERS
 #include "surface/shade.h"
 #endif
 #include "light/light.h"

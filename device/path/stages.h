@@ -187,7 +187,7 @@ K_FN void k_stage_face(const struct k_scene *sc, struct k_interaction *x,
     }
 }
 
-#if K_MAY_HAVE(SHADERS)
+#if K_RUNS_SHADERS
 /* The surface's shader runs (sections 18 to 22): its closures become lobes, its emission is met. */
 K_FN int k_shade_interaction(const struct k_scene *sc, struct k_stream *stream, struct k_walk *w,
                              const struct k_interaction *x, struct k_scatter *scatter,
@@ -221,7 +221,7 @@ K_FN int k_stage_material(const struct k_scene *sc, struct k_stream *stream, str
                           K_GLOBAL struct k_vertex *rec)
 {
     w->length = w->length + x->hit.t;
-#if K_MAY_HAVE(SHADERS)
+#if K_RUNS_SHADERS
     if (K_HAS(SHADERS) && x->shaded) {
         if (!k_shade_interaction(sc, stream, w, x, scatter, rec))
             return 0;

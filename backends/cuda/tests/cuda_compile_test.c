@@ -7,6 +7,7 @@
 #include "shade/shade_scene.h"
 #include "tests/test_scenes.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -121,6 +122,69 @@ static void modes_compile_to_their_arithmetic(void **state)
         if (cuda_compile(n, &request, 90, true, &a, &image, &info, &err) != STATUS_OK)
             fail_msg("%s: %s", math_mode_name(request.mode), err.msg);
         check_arithmetic(image.data, &request);
+        arena_free(&a);
+    }
+}
+
+/* The text without names that NVRTC makes of the program's hash. */
+static void names_drop(char *ptx)
+{
+    for (char *at = strstr(ptx, "kernel_cu_"); at; at = strstr(at + 1, "kernel_cu_"))
+        for (char *c = at + strlen("kernel_cu_"); isxdigit((unsigned char)*c); c++)
+            *c = '0';
+}
+
+static char *piece_compile(const struct nvrtc_api *n, const struct program_request *r,
+                           struct arena *a)
+{
+    struct gpu_image image = {0};
+    struct build_info info = {0};
+    struct error err = {0};
+    if (cuda_compile(n, r, 90, true, a, &image, &info, &err) != STATUS_OK)
+        fail_msg("piece %d: %s", (int)r->piece, err.msg);
+    char *ptx = arena_printf(a, "%s", (const char *)image.data);
+    assert_non_null(ptx);
+    names_drop(ptx);
+    return ptx;
+}
+
+/* A piece has its stages; the features that it is compiled without would change nothing of it. */
+static void pieces_have_what_their_stages_need(void **state)
+{
+    static const uint32_t scenes[] = {
+        K_FEATURE_CAMERAS | K_FEATURE_INSTANCES | K_FEATURE_CUTOUTS | K_FEATURE_TEXTURES |
+            K_FEATURE_LOBES | K_FEATURE_LISTED | K_FEATURE_REFLECT | K_FEATURE_TEXELS16 |
+            K_FEATURE_NORMAL_MAPS | K_FEATURE_LIGHT_TREE | K_FEATURE_BALANCE | K_FEATURE_COLORS,
+        K_FEATURE_CAMERAS | K_FEATURE_MEDIA | K_FEATURE_ROUND | K_FEATURE_LIGHTS |
+            K_FEATURE_ENV_MAPS | K_FEATURE_TEXTURED_LIGHTS | K_FEATURE_TEXTURES |
+            K_FEATURE_DIELECTRIC};
+    (void)state;
+    const char *why;
+    const struct nvrtc_api *n = nvrtc_load(0, &why);
+    if (!n) {
+        print_message("%s\n", why);
+        skip();
+    }
+    for (size_t i = 0; i < 2 * (PIECE_COUNT - 1); i++) {
+        struct program_request all = program_request_make(MODE_STRICT);
+        all.staged = true;
+        all.tree = BVH_BINARY;
+        all.features = scenes[i / (PIECE_COUNT - 1)];
+        struct program_request r = program_request_of_piece(
+            &all, (enum program_piece)(PIECE_ENDS + i % (PIECE_COUNT - 1)));
+        struct arena a = {0};
+        char *ptx = piece_compile(n, &r, &a);
+        for (int entry = 0; entry < ENTRY_COUNT; entry++) {
+            char head[64];
+            snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
+            assert_true((strstr(ptx, head) != NULL) ==
+                        kernel_entry_in(&r, (enum kernel_entry)entry));
+        }
+        assert_true(r.features != all.features);
+        r.features = all.features;
+        r.tree = all.tree;
+        if (strcmp(ptx, piece_compile(n, &r, &a)) != 0)
+            fail_msg("piece %d looks at features that it is compiled without", (int)r.piece);
         arena_free(&a);
     }
 }
@@ -308,6 +372,7 @@ int main(void)
         cmocka_unit_test(shaders_link_to_the_kernel),
         cmocka_unit_test(shaders_compile_to_their_arithmetic),
         cmocka_unit_test(modes_compile_to_their_arithmetic),
+        cmocka_unit_test(pieces_have_what_their_stages_need),
         cmocka_unit_test(llvm_makes_the_same_arithmetic),
         cmocka_unit_test(machine_code_is_made_without_a_device),
     };

@@ -21,6 +21,7 @@
 #include "cuda/cuda_api.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -43,8 +44,12 @@ static struct {
 static gpu_pointer next_address = 0x7000000000000000ULL;
 static int objects, contexts, mistakes, broken;
 
+/* Modules are made by several threads at once. */
+static pthread_mutex_t objects_lock = PTHREAD_MUTEX_INITIALIZER;
+
 struct gpu_module_s {
-    enum program_part part; /* "MOCK 2 ...": as the image says */
+    enum program_part part; /* "MOCK 2 0": as the image says */
+    enum program_piece piece;
 };
 struct gpu_function_s {
     enum kernel_entry entry;
@@ -339,13 +344,18 @@ gpu_result mock_ModuleLoadData(gpu_module *module, const void *image)
         return 200;
     *module = calloc(1, sizeof **module);
     (*module)->part = (enum program_part)(((const char *)image)[5] - '0');
+    (*module)->piece = (enum program_piece)(((const char *)image)[7] - '0');
+    pthread_mutex_lock(&objects_lock);
     objects++;
+    pthread_mutex_unlock(&objects_lock);
     return GPU_OK;
 }
 gpu_result mock_ModuleUnload(gpu_module module)
 {
     free(module);
+    pthread_mutex_lock(&objects_lock);
     objects--;
+    pthread_mutex_unlock(&objects_lock);
     return GPU_OK;
 }
 gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, const char *name)
@@ -354,24 +364,26 @@ gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, con
         const char *name;
         enum kernel_entry entry;
         enum program_part part;
-    } entries[] = {{"k_render", ENTRY_RENDER, PART_RENDER},
-                   {"k_trace", ENTRY_TRACE, PART_TRACE},
-                   {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER},
-                   {"k_probe", ENTRY_PROBE, PART_PROBE},
-                   {"k_passes", ENTRY_PASSES, PART_PASSES},
-                   {"k_hit", ENTRY_HIT, PART_HIT},
-                   {"k_start_all", ENTRY_START, PART_RENDER},
-                   {"k_fly_all", ENTRY_FLY, PART_RENDER},
-                   {"k_sort_all", ENTRY_SORT, PART_RENDER},
-                   {"k_occlude_all", ENTRY_OCCLUDE, PART_RENDER},
-                   {"k_shade_all", ENTRY_SHADE, PART_RENDER},
-                   {"k_shadow_all", ENTRY_SHADOW, PART_RENDER},
-                   {"k_film_all", ENTRY_FILM, PART_RENDER}};
+        enum program_piece piece;
+    } entries[] = {{"k_render", ENTRY_RENDER, PART_RENDER, PIECE_WHOLE},
+                   {"k_trace", ENTRY_TRACE, PART_TRACE, PIECE_WHOLE},
+                   {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER, PIECE_ENDS},
+                   {"k_probe", ENTRY_PROBE, PART_PROBE, PIECE_WHOLE},
+                   {"k_passes", ENTRY_PASSES, PART_PASSES, PIECE_WHOLE},
+                   {"k_hit", ENTRY_HIT, PART_HIT, PIECE_WHOLE},
+                   {"k_start_all", ENTRY_START, PART_RENDER, PIECE_ENDS},
+                   {"k_fly_all", ENTRY_FLY, PART_RENDER, PIECE_FLY},
+                   {"k_sort_all", ENTRY_SORT, PART_RENDER, PIECE_ENDS},
+                   {"k_occlude_all", ENTRY_OCCLUDE, PART_RENDER, PIECE_SHADE},
+                   {"k_shade_all", ENTRY_SHADE, PART_RENDER, PIECE_SHADE},
+                   {"k_shadow_all", ENTRY_SHADOW, PART_RENDER, PIECE_SHADOW},
+                   {"k_film_all", ENTRY_FILM, PART_RENDER, PIECE_ENDS}};
     *function = &functions[MOCK_JOB];
     if (module && strcmp(name, "mock_job") == 0)
         return GPU_OK;
     for (size_t i = 0; module && i < sizeof entries / sizeof *entries; i++)
-        if (strcmp(name, entries[i].name) == 0 && entries[i].part == module->part) {
+        if (strcmp(name, entries[i].name) == 0 && entries[i].part == module->part &&
+            (module->piece == PIECE_WHOLE || module->piece == entries[i].piece)) {
             *function = &functions[entries[i].entry];
             return GPU_OK;
         }
@@ -604,6 +616,7 @@ nvrtc_result mock_nvrtc_DestroyProgram(nvrtc_program *program)
     *program = NULL;
     return 0;
 }
+EXPORT int mock_compilations; /* so far */
 /* Fails, as the real one does, on what it takes for a mistake: here the fault "lost-cosine". Takes
  * a while where several processes are to need it at once. */
 nvrtc_result mock_nvrtc_CompileProgram(nvrtc_program program, int options,
@@ -611,9 +624,17 @@ nvrtc_result mock_nvrtc_CompileProgram(nvrtc_program program, int options,
 {
     if (strstr(wish(), "at-once"))
         usleep(300000);
-    for (int i = 0; i < options; i++)
+    const char *part = "", *piece = "0";
+    for (int i = 0; i < options; i++) {
         if (strncmp(option[i], "-DK_PART=", 9) == 0)
-            snprintf(program->image, sizeof program->image, "MOCK %s", option[i] + 9);
+            part = option[i] + 9;
+        if (strncmp(option[i], "-DK_PIECE=", 10) == 0)
+            piece = option[i] + 10;
+    }
+    snprintf(program->image, sizeof program->image, "MOCK %s %s", part, piece);
+    pthread_mutex_lock(&objects_lock);
+    mock_compilations++;
+    pthread_mutex_unlock(&objects_lock);
     for (int i = 0; i < options; i++)
         if (strcmp(option[i], "-DK_FAULT_LOST_COSINE") == 0)
             return 6;

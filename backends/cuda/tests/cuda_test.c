@@ -92,9 +92,11 @@ static void absence_is_explained(void **state)
 
 int main(int argc, char **argv)
 {
-    static const struct mock_expect expect = {
-        "cuda:0", "compute capability 9.0", "CUDA 13.0", "NVRTC 13.0", "--fmad=false", true, true,
-        {32, 16}};
+    static const struct mock_expect expect = {"cuda:0",       "compute capability 9.0",
+                                              "CUDA 13.0",    "NVRTC 13.0",
+                                              "--fmad=false", true,
+                                              true,           true,
+                                              {32, 16}};
     if (argc > 2 && strcmp(argv[1], "--mock") == 0)
         return mock_run(&cuda_api, argv[2], &expect);
     self = argv[0];

@@ -174,6 +174,42 @@ static int build_check(const struct backend_api *api, struct backend *b, struct 
     return 0;
 }
 
+/* Stages one by one, where their pieces are compiled by themselves: scenes share what is alike. */
+static int pieces_check(const struct backend_api *api, struct backend *b,
+                        const struct program_request *whole)
+{
+    struct error err = {0};
+    struct build_info build = {0};
+    struct program_request request = *whole;
+    const int *compilations = mock_number("mock_compilations");
+    CHECK(compilations);
+    request.staged = true;
+    request.features = K_FEATURE_SHADERS | K_FEATURE_LOBES;
+    int before = *compilations;
+    CHECK(api->build(b, &request, &build, &err) == STATUS_OK && !build.cached);
+    CHECK(*compilations - before == 4 && build.registers == 128 && build.spill_bytes == 12);
+    CHECK(strstr(build.options, "-DK_PIECE=3"));
+    before = *compilations;
+    CHECK(api->build(b, &request, &build, &err) == STATUS_OK && build.cached);
+    CHECK(*compilations == before);
+    request.source_hash[0] ^= 1; /* another shader */
+    CHECK(api->build(b, &request, &build, &err) == STATUS_OK && !build.cached);
+    CHECK(*compilations == before + 1);
+    request.tree = BVH_WIDE8; /* which flights and shadow rays walk */
+    CHECK(api->build(b, &request, &build, &err) == STATUS_OK && !build.cached);
+    CHECK(*compilations == before + 3);
+    request.fault = "lost-cosine";
+    CHECK(api->build(b, &request, &build, &err) == STATUS_BUILD && strstr(err.msg, "ptxas info"));
+    request.fault = NULL;
+    CHECK(api->build(b, &request, &build, &err) == STATUS_OK);
+    uint32_t most = 0;
+    before = *compilations;
+    CHECK(api->group_most(b, &most, &err) == STATUS_OK && most == 512);
+    CHECK(*compilations == before);
+    CHECK(api->build(b, whole, &build, &err) == STATUS_OK && build.cached);
+    return 0;
+}
+
 /* The default of a work-group: of kernels without lists of lobes and with them. */
 static int defaults_check(const struct backend_api *api, struct backend *b,
                           struct program_request request, const struct mock_expect *expect)
@@ -385,6 +421,8 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
 
     struct program_request request = program_request_make(MODE_STRICT);
     PASS(build_check(api, b, &request, expect));
+    if (expect->pieces)
+        PASS(pieces_check(api, b, &request));
     PASS(defaults_check(api, b, request, expect));
     PASS(probes_check(api, b, how));
     PASS(job_check(api, b, how));

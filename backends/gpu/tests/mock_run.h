@@ -10,6 +10,7 @@ struct mock_expect {
     const char *id, *version, *driver, *compiler; /* of the mock's device; driver: a part */
     const char *unfused;                          /* the option that forbids contraction */
     bool slices, prefers; /* work-items share pixels; cuFuncSetCacheConfig is called */
+    bool pieces;          /* a path's stages are compiled beside each other */
     /* By default where the kernel, of 512 items at most, has lists of lobes. */
     uint32_t lists_group[2];
 };

@@ -445,7 +445,8 @@ static void roots_are_mended(void **state)
 int main(int argc, char **argv)
 {
     static const struct mock_expect expect = {
-        "hip:0", "sm_90", "HIP 13.0.0", "hipRTC 13.0", "-ffp-contract=off", false, false, {8, 8}};
+        "hip:0", "sm_90", "HIP 13.0.0", "hipRTC 13.0", "-ffp-contract=off",
+        false,   false,   false,        {8, 8}};
     if (argc > 2 && strcmp(argv[1], "--mock") == 0)
         return mock_run(&hip_api, argv[2], &expect);
     self = argv[0];
