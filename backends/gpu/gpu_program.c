@@ -42,7 +42,7 @@ static enum status kernels_find(struct backend *b, const struct program_request 
     for (int i = 0; i < ENTRY_COUNT; i++) {
         if (!kernel_entry_in(request, (enum kernel_entry)i))
             continue;
-        const gpu_module whole = p->modules[PIECE_WHOLE];
+        gpu_module whole = p->modules[PIECE_WHOLE];
         gpu_result code = b->driver->ModuleGetFunction(
             &p->kernels[i], whole ? whole : p->modules[kernel_entries[i].piece],
             kernel_entries[i].name);
