@@ -121,6 +121,14 @@ K_FN float k_as_float(uint x)
 #define K_RSQRT(x) (1.0f / K_SQRT(x))
 #endif
 
+/* Do functions that large kernels need in many places stand once in them? On GPUs whose divisions
+ * and roots are rounded to the last bit, which are an instruction or two in mode fast. */
+#if defined(K_CUDA) && !K_FAST
+#define K_APART 1
+#else
+#define K_APART 0
+#endif
+
 /* A function that another module has. */
 #ifdef K_CUDA
 #define K_EXTERN extern "C" __device__

@@ -122,11 +122,9 @@ K_FN int k_media_fly(const struct k_scene *sc, const struct k_stream *stream, ui
 K_FN struct k_vec3 k_media_visible(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d,
                                    float distance, float t_max, uint list)
 {
-    const struct k_vec3 none = v3(0.0f, 0.0f, 0.0f), all = v3(1.0f, 1.0f, 1.0f);
+    const struct k_vec3 none = v3(0.0f, 0.0f, 0.0f);
     struct k_vec3 A = none;
     float tau = 0.0f;
-    if (!sc->launch->media)
-        return k_occluded(sc, o, d, t_max) ? none : all;
     for (uint i = 0;; i++) {
         struct k_hit hit;
         k_closest(sc, o, d, t_max, &hit);

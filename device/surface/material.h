@@ -75,7 +75,7 @@ K_FN struct k_bsdf k_bsdf_make(const struct k_scene *sc, K_GLOBAL const struct k
  * ------------------------------------------------------------------------------------- */
 
 /* Unpolarised reflectance of a conductor with complex index eta + i k; c = cosine. */
-K_FN float k_fresnel_conductor(float c, float eta, float k)
+K_FN float k_fresnel_conductor_inline(float c, float eta, float k)
 {
     float c2 = c * c, s2 = 1.0f - c2;
     float eta2 = eta * eta, k2 = k * k;
@@ -88,6 +88,17 @@ K_FN float k_fresnel_conductor(float c, float eta, float k)
     float t3 = c2 * ab + s2 * s2, t4 = t2 * s2;
     float rp = rs * ((t3 - t4) / (t3 + t4));
     return 0.5f * (rs + rp);
+}
+K_CALL float k_fresnel_conductor_apart(float c, float eta, float k)
+{
+    return k_fresnel_conductor_inline(c, eta, k);
+}
+/* Lists of lobes ask for it in some thirty places. */
+K_FN float k_fresnel_conductor(float c, float eta, float k)
+{
+    if (K_APART && K_HAS(LOBES))
+        return k_fresnel_conductor_apart(c, eta, k);
+    return k_fresnel_conductor_inline(c, eta, k);
 }
 
 /* (1 - x)^5 with 1 - x held in [0, 1]. */
