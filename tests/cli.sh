@@ -1331,31 +1331,34 @@ case_shade_unknown_pairs()
     opencl=$("$program" devices | grep -o '^opencl:[0-9]*' | head -n 1)
     cp "$here/../scenes/library/textures/tile.png" p.png
     cat >look.asl <<'E2'
-surface look(string wrap = "clamp", string key = "width", output color c = 0)
+surface look(string wrap = "clamp", string key = "width", int image = 0, output color c = 0)
 {
     string k = key;
     c = texture("p.png", 3 * u, v, "wrap", wrap);
     c = c + texture("none.png", u, v, "missingalpha", 1, k, wrap);
+    c = c + texture("p.png", u, v, "subimage", image + 0 * int(4 * u), "errormessage", k);
     Ci = c * diffuse(N);
 }
 E2
     for engine in interp ir llvm native $opencl; do
-        run_on "$engine" shade --engine "$engine" -g 3 3 --param wrap repeat --param key blurr look
+        run_on "$engine" shade --engine "$engine" -g 3 3 --param wrap repeat --param key blurr --param image 1 look
         sort stderr | grep . >"said.${engine%:*}"
         cmp said.interp "said.${engine%:*}" || fail "$engine reports other things than interp"
     done
     [ "$(cat said.interp)" = 'ERROR: texture: "wrap" has no value "repeat"
+ERROR: texture: only the first subimage of a file is read
 ERROR: texture: there is no option "blurr"' ] || fail "interp reports other things"
     cat >look.json <<'E2'
 {"isophote": 1, "camera": {"origin": [0, 0, 3], "target": [0, 0, 0], "up": [0, 1, 0], "fov": 40}, "environment": {"radiance": 1},
- "materials": {"m": {"type": "shader", "shader": "look.asl", "parameters": {"wrap": "repeat", "key": "blurr"}}},
+ "materials": {"m": {"type": "shader", "shader": "look.asl", "parameters": {"wrap": "repeat", "key": "blurr", "image": -3}}},
  "objects": [{"type": "sphere", "center": [0, 0, 0], "radius": 1, "material": "m"}]}
 E2
     for device in reference native $opencl; do
         run_on "$device" render look.json --device "$device" --width 8 --height 8 --spp 1 -o look.pfm
         cat stdout stderr | grep '^material' >"said.${device%:*}"
         [ "$(cat "said.${device%:*}")" = "material 'm', layer 'm', look.asl:4: error: texture: \"wrap\" has no value \"repeat\"
-material 'm', layer 'm', look.asl:5: error: texture: there is no option \"blurr\"" ] || fail "$device reports other things"
+material 'm', layer 'm', look.asl:5: error: texture: there is no option \"blurr\"
+material 'm', layer 'm', look.asl:6: error: texture: only the first subimage of a file is read" ] || fail "$device reports other things"
     done
 }
 

@@ -650,5 +650,7 @@ static const struct case_row plain_rows[] = {
      "materials on irregular triangles, lit by many lamps: "
      "scenes/dense/irregular.json",
      image_dense},
+    {"image.dense.9", "long and odd footprints in textures: scenes/dense/footprints.json",
+     image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

@@ -12,7 +12,8 @@
 
 static const char prefix[] = "image.random.";
 /* scenes/dense: those that are written by hand, from image.dense.5 on. */
-static const char *const written[] = {"everything", "more", "attributes", "irregular"};
+static const char *const written[] = {"everything", "more", "attributes", "irregular",
+                                      "footprints"};
 static const double reduce_s = 60; /* half of a case's run budget */
 /* Modes other than strict are programs of their own: compiled for every fourth scene on native. */
 enum { LOOSE_EVERY = 4 };

@@ -6,9 +6,13 @@
  * then where each of the 10 x 10 begins, or 0. */
 #if A_WIDTH == 1
 
+#define A_ANISOTROPIC     1 /* ASL_ANISOTROPIC and ASL_ANISOTROPIC_MAX of the compiler */
+#define A_ANISOTROPIC_MAX 64
+
 struct a_texture {    /* options of a call */
     int swrap, twrap; /* 0 black, 1 clamp, 2 periodic, 3 mirror */
     int filter;       /* 0 smart, 1 closest, 2 linear, 3 cubic */
+    int anisotropic;  /* how many times as long as wide a footprint may be, see a_probes_of */
     uint channels;    /* wanted */
     uint first;
     float swidth, twidth, sblur, tblur, fill, missing[3], missing_alpha;
@@ -23,6 +27,7 @@ K_FN struct a_texture a_texture_start(uint channels)
     o.swrap = 0;
     o.twrap = 0;
     o.filter = 0;
+    o.anisotropic = A_ANISOTROPIC;
     o.channels = channels;
     o.first = 0u;
     o.swidth = 1.0f;
@@ -215,7 +220,65 @@ A_CALL void a_level_slopes(const struct a_level *l, const struct a_texture *o, i
     }
 }
 
-/* What a lookup reads: levels by a linear or cubic filter, and, where more > 0, that share of the
+/* Where an image is looked up: at `side` places on either side of the middle, each (ds, dt) from the
+ * next along the longer axis of the footprint; the k-th weighs 1 - k^2 q. rho: the side, in texels of
+ * the image, that each of them has. */
+struct a_probes {
+    int side;
+    float rho, q, ds, dt;
+};
+/* Those of a footprint whose axes have the squares `longer` and `shorter`, in texels; (x, y): the
+ * direction of the longer one, of any length. Along it the places' variance is
+ * (longer - rho^2)/4; two and four are the sums of k^2 and k^4 up to n. */
+K_FN void a_probes_place(const struct a_level *l, int anisotropic, float longer, float shorter,
+                         float x, float y, struct a_probes *r)
+{
+    float most = (float)(anisotropic < A_ANISOTROPIC_MAX ? anisotropic : A_ANISOTROPIC_MAX);
+    float a = a_root(longer), b = shorter > 1.0f ? a_root(shorter) : 1.0f, ratio = a / b;
+    r->rho = ratio > most ? a / most : b;
+    ratio = ratio > most ? most : ratio;
+    float n = -a_floor(-ratio) - 1.0f;
+    if (!(n >= 1.0f))
+        return;
+    r->q = 1.0f / (ratio * ratio);
+    float two = n * (n + 1.0f) * (2.0f * n + 1.0f) / 6.0f;
+    float four = two * (3.0f * (n * n) + 3.0f * n - 1.0f) / 5.0f;
+    float total = 1.0f + 2.0f * (n - r->q * two);
+    float step = r->rho * a_root((0.125f * (ratio * ratio - 1.0f)) * total / (two - r->q * four));
+    float scale = step / a_root(x * x + y * y);
+    r->side = (int)n;
+    r->ds = (scale * x) / (float)l->width;
+    r->dt = (scale * y) / (float)l->height;
+}
+/* place: s, t, the footprint's sides, and the changes of s and t in x, then in y. */
+K_FN struct a_probes a_probes_of(const struct a_level *l, const struct a_texture *o,
+                                 const float place[8])
+{
+    struct a_probes r;
+    float w = (float)l->width, h = (float)l->height;
+    float rho = (place[2] * o->swidth + o->sblur) * w, y = (place[3] * o->twidth + o->tblur) * h;
+    r.side = 0;
+    r.rho = rho > y ? rho : y;
+    r.q = 0.0f;
+    r.ds = 0.0f;
+    r.dt = 0.0f;
+    if (o->anisotropic <= 1)
+        return r;
+    float sx = place[4] * o->swidth * w, tx = place[5] * o->twidth * h;
+    float sy = place[6] * o->swidth * w, ty = place[7] * o->twidth * h;
+    float bs = o->sblur * w, bt = o->tblur * h, area = sx * ty - tx * sy;
+    float xx = sx * sx + sy * sy, ss = xx + bs * bs, tt = (tx * tx + ty * ty) + bt * bt;
+    float st = sx * tx + sy * ty, mean = 0.5f * (ss + tt), part = 0.5f * (ss - tt);
+    float root = a_root(part * part + st * st), longer = mean + root;
+    /* by the longer one, the other: mean - root would be rounding where it is far less */
+    float product = (area * area + (bs * bs) * tt) + (bt * bt) * xx;
+    if (longer > 1.0f && longer <= 17592186044416.0f)
+        a_probes_place(l, o->anisotropic, longer, product / longer, part >= 0.0f ? part + root : st,
+                       part >= 0.0f ? st : root - part, &r);
+    return r;
+}
+
+/* What a place reads: levels by a linear or cubic filter, and, where more > 0, that share of the
  * next level. */
 struct a_level_choice {
     int cubic;
@@ -223,14 +286,10 @@ struct a_level_choice {
     float more;
 };
 K_FN struct a_level_choice a_level_choose(K_GLOBAL const uint *words, uint image,
-                                          const struct a_texture *o, const float place[4])
+                                          const struct a_texture *o, float rho)
 {
-    struct a_level l = a_level_at(words, image, 0u);
     struct a_level_choice r;
-    float rho = (place[2] * o->swidth + o->sblur) * (float)l.width;
-    float y = (place[3] * o->twidth + o->tblur) * (float)l.height;
     uint last = words[image + 1u] - 1u;
-    rho = rho > y ? rho : y;
     r.cubic = o->filter == 3 || (o->filter == 0 && rho < 1.0f);
     r.level = 0u;
     r.more = 0.0f;
@@ -247,9 +306,9 @@ K_FN struct a_level_choice a_level_choose(K_GLOBAL const uint *words, uint image
 }
 
 /* The image that a place lies in, 0 for none, and the place there. */
-K_FN uint a_texture_tile(K_GLOBAL const uint *words, uint image, const float place[4], float at[4])
+K_FN uint a_texture_tile(K_GLOBAL const uint *words, uint image, const float place[8], float at[8])
 {
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < 8; c++)
         at[c] = place[c];
     if (image == 0u || words[image] != 0u)
         return image;
@@ -261,12 +320,55 @@ K_FN uint a_texture_tile(K_GLOBAL const uint *words, uint image, const float pla
     return words[image + 2u + 10u * j + i];
 }
 
-/* place: s, t, and the change of each over the footprint, in units of the image. out: the wanted
- * channels, and alpha in out[3]. */
-A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint named, const struct a_texture *o,
-                             const float where[4], float out[4])
+/* One place of a lookup: the four values (out[0..3]) or, with slopes, the eight of a_level_slopes. */
+A_CALL void a_texture_place(K_GLOBAL const uint *words, uint image, const struct a_texture *o,
+                            struct a_level_choice r, int slopes, float s, float t, float out[8])
 {
-    float place[4];
+    float next[8];
+    int count = slopes ? 8 : 4;
+    for (int more = 0; more < (r.more == 0.0f ? 1 : 2); more++) {
+        struct a_level l = a_level_at(words, image, r.level + (uint)more);
+        if (slopes)
+            a_level_slopes(&l, o, r.cubic, s, t, more ? next : out);
+        else
+            a_level_lookup(&l, o, r.cubic, s, t, more ? next : out);
+    }
+    for (int c = 0; r.more != 0.0f && c < count; c++)
+        out[c] = (1.0f - r.more) * out[c] + r.more * next[c];
+}
+
+/* The weighted mean of all places. */
+A_CALL void a_texture_filter(K_GLOBAL const uint *words, uint image, const struct a_texture *o,
+                             const float place[8], int slopes, float out[8])
+{
+    struct a_level base = a_level_at(words, image, 0u);
+    struct a_probes p = a_probes_of(&base, o, place);
+    struct a_level_choice r = a_level_choose(words, image, o, p.rho);
+    float v[8], total = 0.0f;
+    int count = slopes ? 8 : 4;
+    if (p.side == 0) {
+        a_texture_place(words, image, o, r, slopes, place[0], place[1], out);
+        return;
+    }
+    for (int c = 0; c < count; c++)
+        out[c] = 0.0f;
+    for (int i = -p.side; i <= p.side; i++) {
+        float x = (float)i, weight = 1.0f - (x * x) * p.q;
+        a_texture_place(words, image, o, r, slopes, place[0] + x * p.ds, place[1] + x * p.dt, v);
+        for (int c = 0; c < count; c++)
+            out[c] = out[c] + weight * v[c];
+        total = total + weight;
+    }
+    for (int c = 0; c < count; c++)
+        out[c] = out[c] / total;
+}
+
+/* where: s, t, how far each changes over the footprint, and the changes of s and t in x, then in y,
+ * in units of the image. out: the wanted channels, and alpha in out[3]. */
+A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint named, const struct a_texture *o,
+                             const float where[8], float out[4])
+{
+    float place[8], v[8];
     uint image = a_texture_tile(words, named, where, place);
 #ifdef K_COUNT_RAYS
     k_tally_up(o->counting->tally, K_TALLY_QUERIES);
@@ -283,40 +385,25 @@ A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint named, const struc
                 (int)a_floor(a_texel_place(place[1] * (float)l.height)), out);
         return;
     }
-    struct a_level_choice r = a_level_choose(words, image, o, place);
-    struct a_level l = a_level_at(words, image, r.level);
-    float next[4];
-    a_level_lookup(&l, o, r.cubic, place[0], place[1], out);
-    if (r.more == 0.0f)
-        return;
-    l = a_level_at(words, image, r.level + 1u);
-    a_level_lookup(&l, o, r.cubic, place[0], place[1], next);
+    a_texture_filter(words, image, o, place, 0, v);
     for (int c = 0; c < 4; c++)
-        out[c] = (1.0f - r.more) * out[c] + r.more * next[c];
+        out[c] = v[c];
 }
 
-/* d: the changes of s and t in x, then in y. out: those of the four values of a_texture_lookup. */
+/* out: the changes in x and in y of the four values of a_texture_lookup. */
 A_CALL void a_texture_changes(K_GLOBAL const uint *words, uint named, const struct a_texture *o,
-                              const float where[4], const float d[4], float out[8])
+                              const float where[8], float out[8])
 {
-    float slopes[8], next[8], place[4];
+    float slopes[8], place[8];
     uint image = a_texture_tile(words, named, where, place);
     for (int c = 0; c < 8; c++)
         out[c] = 0.0f;
     if (image == 0u || o->filter == 1)
         return;
-    struct a_level_choice r = a_level_choose(words, image, o, place);
-    struct a_level l = a_level_at(words, image, r.level);
-    a_level_slopes(&l, o, r.cubic, place[0], place[1], slopes);
-    if (r.more != 0.0f) {
-        l = a_level_at(words, image, r.level + 1u);
-        a_level_slopes(&l, o, r.cubic, place[0], place[1], next);
-        for (int c = 0; c < 8; c++)
-            slopes[c] = (1.0f - r.more) * slopes[c] + r.more * next[c];
-    }
+    a_texture_filter(words, image, o, place, 1, slopes);
     for (int c = 0; c < 4; c++) {
-        out[c] = slopes[c] * d[0] + slopes[4 + c] * d[1];
-        out[4 + c] = slopes[c] * d[2] + slopes[4 + c] * d[3];
+        out[c] = slopes[c] * place[4] + slopes[4 + c] * place[5];
+        out[4 + c] = slopes[c] * place[6] + slopes[4 + c] * place[7];
     }
 }
 
@@ -357,7 +444,7 @@ K_FN uint a_texture_fact(K_GLOBAL const uint *words, uint image, int fact)
 }
 
 K_FN float a_length3(const float v[3]) { return a_root((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]); }
-K_FN void a_environment_place(const float R[3], const float x[3], const float y[3], float place[4])
+K_FN void a_environment_place(const float R[3], const float x[3], const float y[3], float place[8])
 {
     float length = a_length3(R), spread = a_larger(a_length3(x), a_length3(y));
     place[0] = 0.0f;
@@ -370,6 +457,8 @@ K_FN void a_environment_place(const float R[3], const float x[3], const float y[
     }
     place[2] = spread / 6.28318530717959f;
     place[3] = spread / 3.14159265358979f;
+    for (int c = 4; c < 8; c++)
+        place[c] = 0.0f;
 }
 
 #endif

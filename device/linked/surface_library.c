@@ -246,6 +246,7 @@ AL void al_texture_start(struct a_texture *o, uint channels) { *o = a_texture_st
 OPTION(int, swrap)
 OPTION(int, twrap)
 OPTION(int, filter)
+OPTION(int, anisotropic)
 OPTION(uint, first)
 OPTION(float, swidth)
 OPTION(float, twidth)
@@ -267,9 +268,9 @@ AL void al_texture_lookup(const struct al_surface *s, uint k, const struct a_tex
     a_texture_lookup(s->words, s->args[k], o, place, out);
 }
 AL void al_texture_changes(const struct al_surface *s, uint k, const struct a_texture *o,
-                           const float *place, const float *d, float *out)
+                           const float *place, float *out)
 {
-    a_texture_changes(s->words, s->args[k], o, place, d, out);
+    a_texture_changes(s->words, s->args[k], o, place, out);
 }
 AL uint al_texture_fact(const struct al_surface *s, uint k, int fact)
 {
@@ -281,6 +282,7 @@ AL void al_environment_place(struct a_texture *o, const float *R, float *place)
     a_environment_place(R, R + 3, R + 6, place);
     o->swrap = 2;
     o->twrap = 1;
+    o->anisotropic = 1;
 }
 AL void al_blackbody(float *out, float kelvin) { a_blackbody(kelvin, out); }
 AL void al_wavelength(float *out, float nm) { a_wavelength(nm, out); }

@@ -140,11 +140,17 @@ const char *emit_option_key(struct emit *e, const struct ir_inst *i, uint32_t ar
 /* The fields of struct a_texture that the option sets: their number, 0 for none. */
 size_t emit_option_fields(const char *key, const char *fields[2]);
 bool emit_option_is_int(const char *field);
+/* Does the option take an int as it is, and no number? */
+bool emit_option_counts(const char *key);
 /* What "wrap" or "interp" given as a string means. */
 int emit_option_number(const char *key, const char *value);
 /* Has a run something to report of the pair at that argument, as far as it is known? Fails as
  * emit_option_key does. */
 bool emit_pair_is_wrong(struct emit *e, const struct ir_inst *i, uint32_t argument);
+/* Is the pair a subimage's number that only a run knows, which is wrong where it is not 0? And does
+ * that operand of a call give it? */
+bool emit_pair_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t argument);
+bool emit_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t operand);
 /* Geometry data that a hit has: where among the point's words it and its changes begin. */
 bool emit_userdata_word(const struct ir_inst *i, uint32_t *word);
 /* Do all names of spaces mean the same in this call, so that its last argument is its value? */

@@ -345,7 +345,7 @@ static void options(const struct ll_args *x, const char *o)
         if (a->type.base == ASL_STRING)
             set_option(l, o, key, true,
                        TEXT("%d", emit_option_number(key, emit_constant_string(&l->e, v))));
-        else if (a->type.base == ASL_INT && strcmp(key, "firstchannel") == 0)
+        else if (a->type.base == ASL_INT && emit_option_counts(key))
             set_option(l, o, key, true, ll_int(l, v));
         else if (a->type.base == ASL_INT)
             set_option(l, o, key, false, ll_let(l, "sitofp i32 %s to float", ll_int(l, v)));
@@ -356,16 +356,16 @@ static void options(const struct ll_args *x, const char *o)
     }
 }
 
-/* s, t and the footprint: how far each changes; changes: room for the changes, or NULL. */
-static void texture_place(const struct ll_args *x, const char *st, const char *changes)
+/* As texture_place of emit_surface.c has it. */
+static void texture_place(const struct ll_args *x, const char *st)
 {
     struct llvm *l = x->l;
     bool given = x->c->fixed == 7;
     const char *d[4];
     for (uint32_t k = 0; k < 4; k++) /* dsdx, dtdx, dsdy, dtdy */
         d[k] = given ? ll_part(x, 3 + k, 0, 0) : ll_part(x, 1 + k % 2, 0, 1 + k / 2);
-    for (uint32_t k = 0; changes && k < 4; k++)
-        ll_store(l, "float", d[k], ll_row_at(l, changes, k));
+    for (uint32_t k = 0; k < 4; k++)
+        ll_store(l, "float", d[k], ll_row_at(l, st, 4 + k));
     for (uint32_t k = 0; k < 2; k++)
         ll_store(l, "float", ll_part(x, 1 + k, 0, 0), ll_row_at(l, st, k));
     ll_declare(l, "float", "al_larger", "float, float");
@@ -403,24 +403,24 @@ static bool image(struct llvm *l, const struct ir_inst *i)
         return false;
     uint32_t n = i->result_count / (c->derivs ? 3 : 1), word = emit_image_argument(&l->e, i);
     enum { TEXTURE_WORDS = 16 }; /* room for struct a_texture */
-    const char *o = ll_slot(l, "i32", TEXTURE_WORDS), *st = ll_slot(l, "float", 4),
+    const char *o = ll_slot(l, "i32", TEXTURE_WORDS), *st = ll_slot(l, "float", 8),
                *out = ll_slot(l, "float", 12);
-    const char *changes = emit_image_changes(c) ? ll_slot(l, "float", 4) : NULL;
+    const bool changes = emit_image_changes(c);
     const struct ir_arg *alpha = emit_image_alpha(c);
     ll_declare(l, "void", "al_texture_start", "ptr, i32");
     L("call void @al_texture_start(ptr %s, i32 %u)\n", o, n);
     options(&x, o);
     if (c->callee == BI_TEXTURE)
-        texture_place(&x, st, changes);
+        texture_place(&x, st);
     else
         environment_place(&x, o, st);
     ll_declare(l, "void", "al_texture_lookup", "ptr, i32, ptr, ptr, ptr");
     L("call void @al_texture_lookup(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s)\n", word, o, st,
       out);
     if (changes) {
-        ll_declare(l, "void", "al_texture_changes", "ptr, i32, ptr, ptr, ptr, ptr");
-        L("call void @al_texture_changes(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s, ptr %s)\n",
-          word, o, st, changes, ll_row_at(l, out, 4));
+        ll_declare(l, "void", "al_texture_changes", "ptr, i32, ptr, ptr, ptr");
+        L("call void @al_texture_changes(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s)\n", word, o, st,
+          ll_row_at(l, out, 4));
     }
     for (uint32_t d = 0; d < (c->derivs ? 3u : 1u); d++)
         for (uint32_t k = 0; k < n; k++) {
@@ -430,14 +430,19 @@ static bool image(struct llvm *l, const struct ir_inst *i)
                 set_zero(l, i, d * n + k);
         }
     const struct ir_arg *message = emit_image_message(c);
-    bool wrong = false;
-    for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2)
-        wrong = wrong || emit_pair_is_wrong(&l->e, i, k);
-    if (wrong) {
-        ll_surface_message(l, i, EMIT_NAMES, NULL);
-    } else if (!message) {
+    const char *fine =
+        message ? "1" : NULL; /* nothing is to be said; NULL: where there is an image */
+    for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2) {
+        if (emit_pair_is_wrong(&l->e, i, k))
+            fine = "0";
+        else if (emit_pair_is_subimage(&l->e, i, k))
+            fine = ll_let(
+                l, "and i1 %s, %s", fine ? fine : image_is_there(l, word),
+                ll_let(l, "icmp eq i32 %s, 0", ll_int(l, i->operands[c->args[k + 1].first])));
+    }
+    if (!fine || strcmp(fine, "1") != 0) {
         unsigned none = ll_fresh_label(l), go = ll_fresh_label(l);
-        ll_branch(l, image_is_there(l, word), go, none);
+        ll_branch(l, fine ? fine : image_is_there(l, word), go, none);
         ll_label(l, none);
         ll_surface_message(l, i, EMIT_NAMES, NULL);
         ll_jump(l, go);

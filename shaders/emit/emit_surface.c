@@ -157,19 +157,13 @@ size_t emit_option_fields(const char *key, const char *fields[2])
 {
     static const struct {
         const char *key, *fields[2];
-    } rows[] = {{"wrap", {"swrap", "twrap"}},
-                {"swrap", {"swrap", NULL}},
-                {"twrap", {"twrap", NULL}},
-                {"interp", {"filter", NULL}},
-                {"firstchannel", {"first", NULL}},
-                {"width", {"swidth", "twidth"}},
-                {"blur", {"sblur", "tblur"}},
-                {"swidth", {"swidth", NULL}},
-                {"twidth", {"twidth", NULL}},
-                {"sblur", {"sblur", NULL}},
-                {"tblur", {"tblur", NULL}},
-                {"fill", {"fill", NULL}},
-                {"missingalpha", {"missing_alpha", NULL}}};
+    } rows[] = {{"wrap", {"swrap", "twrap"}},      {"swrap", {"swrap", NULL}},
+                {"twrap", {"twrap", NULL}},        {"interp", {"filter", NULL}},
+                {"firstchannel", {"first", NULL}}, {"anisotropic", {"anisotropic", NULL}},
+                {"width", {"swidth", "twidth"}},   {"blur", {"sblur", "tblur"}},
+                {"swidth", {"swidth", NULL}},      {"twidth", {"twidth", NULL}},
+                {"sblur", {"sblur", NULL}},        {"tblur", {"tblur", NULL}},
+                {"fill", {"fill", NULL}},          {"missingalpha", {"missing_alpha", NULL}}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (strcmp(rows[k].key, key) == 0) {
             fields[0] = rows[k].fields[0];
@@ -182,7 +176,13 @@ size_t emit_option_fields(const char *key, const char *fields[2])
 bool emit_option_is_int(const char *field)
 {
     return strcmp(field, "swrap") == 0 || strcmp(field, "twrap") == 0 ||
-           strcmp(field, "filter") == 0 || strcmp(field, "first") == 0;
+           strcmp(field, "filter") == 0 || strcmp(field, "first") == 0 ||
+           strcmp(field, "anisotropic") == 0;
+}
+
+bool emit_option_counts(const char *key)
+{
+    return strcmp(key, "firstchannel") == 0 || strcmp(key, "anisotropic") == 0;
 }
 
 int emit_option_number(const char *key, const char *value)
@@ -197,13 +197,16 @@ struct pair {
     const struct ir_arg *value;
     const char *key;
 };
+static bool pair_is_faulty(const struct pair *p, const char *value, const int32_t *number)
+{
+    const struct ir_arg *a = p->value;
+    return asl_pair_fault((enum asl_builtin_id)p->call->callee, asl_texture_option(p->key), a->type,
+                          a->is_place && a->written, value, number) != ASL_PAIR_FITS;
+}
 static int pair_is_wrong(struct emit *e, const void *ctx, const char *value)
 {
-    const struct pair *p = ctx;
-    const struct ir_arg *a = p->value;
     (void)e;
-    return asl_pair_fault((enum asl_builtin_id)p->call->callee, asl_texture_option(p->key), a->type,
-                          a->is_place && a->written, value) != ASL_PAIR_FITS;
+    return pair_is_faulty(ctx, value, NULL);
 }
 
 bool emit_pair_is_wrong(struct emit *e, const struct ir_inst *i, uint32_t argument)
@@ -212,10 +215,33 @@ bool emit_pair_is_wrong(struct emit *e, const struct ir_inst *i, uint32_t argume
     const struct ir_arg *a = &c->args[argument + 1];
     const struct pair p = {c, a, emit_option_key(e, i, argument)};
     const bool string = !a->is_place && a->type.base == ASL_STRING;
-    return pair_is_wrong(e, &p, string ? emit_constant_string(e, i->operands[a->first]) : NULL);
+    int32_t n;
+    const bool number =
+        !a->is_place && asl_is(a->type, ASL_INT) && emit_constant_int(e, i->operands[a->first], &n);
+    return pair_is_faulty(&p, string ? emit_constant_string(e, i->operands[a->first]) : NULL,
+                          number ? &n : NULL);
 }
 
-/* A string is for fields that are ints, a number for the others, but for firstchannel. */
+bool emit_pair_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t argument)
+{
+    const struct ir_arg *a = &i->u.call->args[argument + 1];
+    int32_t n;
+    return !a->is_place && !emit_constant_int(e, i->operands[a->first], &n) &&
+           asl_texture_is_subimage(asl_texture_option(emit_option_key(e, i, argument)), a->type);
+}
+
+bool emit_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t operand)
+{
+    const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
+    if (!c || (c->callee != BI_TEXTURE && c->callee != BI_ENVIRONMENT))
+        return false;
+    for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2)
+        if (c->args[k + 1].first == operand && emit_pair_is_subimage(e, i, k))
+            return true;
+    return false;
+}
+
+/* A string is for fields that are ints, a number for the others, but for options that count. */
 static bool option_takes(const char *field, bool is_int)
 {
     return emit_option_is_int(field) == is_int;
@@ -277,6 +303,11 @@ static const char *wrong_pairs(struct emit *e, const struct ir_inst *i)
         const struct pair p = {c, a, emit_option_key(e, i, k)};
         if (emit_pair_is_wrong(e, i, k))
             return "1";
+        if (emit_pair_is_subimage(e, i, k)) {
+            any = emit_text(e, "(%s != 0)%s%s", emit_int(e, i->operands[a->first]),
+                            any ? " | " : "", any ? any : "");
+            continue;
+        }
         if (a->is_place || a->type.base != ASL_STRING ||
             emit_constant_string(e, i->operands[a->first]))
             continue;
@@ -298,8 +329,8 @@ static void options(struct emit *e, const struct ir_inst *i, uint32_t first)
             continue;
         if (a->type.base == ASL_STRING)
             set_option(e, key, true, emit_by_string(e, v, option_number, key, 0));
-        else if (a->type.base == ASL_INT && strcmp(key, "firstchannel") == 0)
-            set_option(e, key, true, emit_text(e, "(uint)%s", emit_int(e, v)));
+        else if (a->type.base == ASL_INT && emit_option_counts(key))
+            set_option(e, key, true, emit_int(e, v));
         else if (a->type.base == ASL_INT)
             set_option(e, key, false, emit_text(e, "a_to_float(%s)", emit_int(e, v)));
         else if (a->n == 1)
@@ -361,15 +392,15 @@ bool emit_image_changes(const struct ir_call *c)
     return c->callee == BI_TEXTURE && (c->derivs || (alpha && alpha->derivs));
 }
 
-/* The place of the lookup, declared before: s, t and the footprint ds, dt; d: the changes. */
+/* The place of the lookup, as a_texture_lookup takes it. */
 static void texture_place(struct emit *e, const struct ir_inst *i)
 {
     bool given = i->u.call->fixed == 7;
     const char *d[4];
-    for (uint32_t k = 0; k < 4; k++) /* dsdx, dtdx, dsdy, dtdy */
+    for (uint32_t k = 0; k < 4; k++) { /* dsdx, dtdx, dsdy, dtdy */
         d[k] = given ? emit_part(e, i, 3 + k, 0, 0) : emit_part(e, i, 1 + k % 2, 0, 1 + k / 2);
-    for (uint32_t k = 0; k < 4 && emit_image_changes(i->u.call); k++)
-        EMIT("d[%u] = %s;\n", k, d[k]);
+        EMIT("st[%u] = %s;\n", 4 + k, d[k]);
+    }
     EMIT("st[0] = %s; st[1] = %s;\nst[2] = a_larger(%s, %s); st[3] = a_larger(%s, %s);\n",
          emit_part(e, i, 1, 0, 0), emit_part(e, i, 2, 0, 0), d[0], d[2], d[1], d[3]);
 }
@@ -383,7 +414,7 @@ static void environment_place(struct emit *e, const struct ir_inst *i)
         for (uint32_t k = 0; k < 3; k++)
             EMIT("%s[%u] = %s;\n", rows[d], k,
                  given ? emit_part(e, i, 1 + d, k, 0) : emit_part(e, i, 1, k, d));
-    EMIT("a_environment_place(R, Rx, Ry, st);\no.swrap = 2; o.twrap = 1;\n");
+    EMIT("a_environment_place(R, Rx, Ry, st);\no.swrap = 2; o.twrap = 1; o.anisotropic = 1;\n");
 }
 
 bool emit_image(struct emit *e, const struct ir_inst *i)
@@ -396,8 +427,8 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
     bool changes = emit_image_changes(c);
     const struct ir_arg *alpha = emit_image_alpha(c);
     const char *word = image_word(e, i);
-    EMIT("float v%u_r[%u];\n{ struct a_texture o = a_texture_start(%u);\nfloat st[4]%s;\n",
-         i->result, changes ? 12 : 4, n, changes ? ", d[4]" : "");
+    EMIT("float v%u_r[%u];\n{ struct a_texture o = a_texture_start(%u);\nfloat st[8];\n", i->result,
+         changes ? 12 : 4, n);
     if (e->opt->surface)
         EMIT("#ifdef K_COUNT_RAYS\no.counting = s->counting;\n#endif\n");
     options(e, i, c->fixed);
@@ -406,7 +437,7 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
     else
         environment_place(e, i);
     if (changes)
-        EMIT("a_texture_changes(%s, %s, &o, st, d, v%u_r + 4);\n", words, word, i->result);
+        EMIT("a_texture_changes(%s, %s, &o, st, v%u_r + 4);\n", words, word, i->result);
     EMIT("a_texture_lookup(%s, %s, &o, st, v%u_r); }\n", words, word, i->result);
     for (uint32_t d = 0; d < (c->derivs ? 3u : 1u); d++)
         for (uint32_t k = 0; k < n; k++) {
@@ -556,7 +587,8 @@ static void words_of(struct emit *e, const struct ir_inst *i, uint32_t count, en
         EMIT("said[%u] = (uint)%s;\n", 1 + k,
              which == EMIT_ALL || e->layer->types[i->operands[k]] == IR_S
                  ? emit_bits(e, i->operands[k])
-                 : "0");
+             : emit_is_subimage(e, i, k) ? emit_text(e, "(%s != 0)", emit_int(e, i->operands[k]))
+                                         : "0");
     if (which == EMIT_NAMES && at < count)
         EMIT("for (uint k = %uu; k < %uu; k++) said[k] = 0u;\n", at, count);
     for (uint32_t k = 0; c && which == EMIT_ALL && k < c->arg_count; k++)

@@ -489,6 +489,10 @@ const struct asl_builtin *asl_builtin_at(size_t i);
 enum asl_wrap { ASL_WRAP_BLACK, ASL_WRAP_CLAMP, ASL_WRAP_PERIODIC, ASL_WRAP_MIRROR };
 enum asl_filter { ASL_FILTER_SMART, ASL_FILTER_CLOSEST, ASL_FILTER_LINEAR, ASL_FILTER_CUBIC };
 
+/* How many times as long as wide the footprint of a lookup is at most, unless "anisotropic" says so;
+ * and the most that it can say. */
+enum { ASL_ANISOTROPIC = 1, ASL_ANISOTROPIC_MAX = 64 };
+
 /* A string that an option may be, and its asl_wrap or asl_filter. */
 struct asl_texture_word {
     const char *name;
@@ -500,6 +504,7 @@ struct asl_texture_option {
     const struct asl_texture_word
         *words;   /* ends with name NULL, whose number is the default; NULL: not of words */
     bool wraps;   /* words are of asl_wrap */
+    bool flat;    /* environment() does not look at it */
     bool written; /* the value is a variable */
     bool idle;    /* OSL has it, and it changes nothing of an image */
 };
@@ -511,7 +516,7 @@ bool asl_texture_takes(const struct asl_texture_option *o, struct asl_type t);
 const struct asl_texture_word *asl_texture_word(const struct asl_texture_option *o,
                                                 const char *name);
 /* What a run reports of a pair that the checker has not seen whole: the option or NULL, the type of
- * the value, whether the call writes it, and its string, or NULL: a number, or one that is not known
+ * the value, whether the call writes it, and its string or its int; NULL: it is none, or is not known
  * yet. What has no effect in `id`, BI_TEXTURE or BI_ENVIRONMENT, fits. */
 enum asl_pair_fault {
     ASL_PAIR_FITS,
@@ -522,7 +527,10 @@ enum asl_pair_fault {
     ASL_PAIR_VALUE      /* none of the option's words */
 };
 enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const struct asl_texture_option *o,
-                                   struct asl_type t, bool written, const char *value);
+                                   struct asl_type t, bool written, const char *value,
+                                   const int32_t *number);
+/* Is it "subimage", given as a number, of which only 0 is right? */
+bool asl_texture_is_subimage(const struct asl_texture_option *o, struct asl_type t);
 
 /* Global variables: index into the list, -1 if the name is none. */
 int asl_global_find(const char *name);

@@ -362,10 +362,10 @@ static void check_texture_value(struct asl_checker *k, const struct asl_expr *e,
     double x;
     if (o->idle) {
         asl_warn(k->c, value->at, "remove it", "\"%s\" changes nothing of an image", o->key);
-    } else if (o->wraps && e->builtin->id == BI_ENVIRONMENT) {
-        asl_warn(k->c, value->at, "remove it",
-                 "\"%s\" changes nothing: environment() wraps around and ends at the poles",
-                 o->key);
+    } else if (o->flat && e->builtin->id == BI_ENVIRONMENT) {
+        asl_warn(k->c, value->at, "remove it", "\"%s\" changes nothing: environment() %s", o->key,
+                 o->wraps ? "wraps around and ends at the poles"
+                          : "looks up at one place, as wide as long");
     } else if (strcmp(o->key, "subimage") == 0) {
         if ((value->kind == E_STRING && value->u.s[0]) || (spelt_number(value, &x) && x != 0))
             asl_error(k->c, value->at, "0", "only the first subimage of a file is read");
@@ -392,11 +392,12 @@ static void check_texture(struct asl_checker *k, struct asl_expr *e)
             continue;
         const struct asl_texture_option *o = asl_texture_option(key->u.s);
         if (!o)
-            asl_error(k->c, key->at,
-                      "alpha, blur, errormessage, fill, firstchannel, interp, missingalpha, "
-                      "missingcolor, sblur, subimage, swidth, swrap, tblur, twidth, twrap, width, "
-                      "wrap",
-                      "%s() has no option \"%.60s\"", e->name, key->u.s);
+            asl_error(
+                k->c, key->at,
+                "alpha, anisotropic, blur, errormessage, fill, firstchannel, interp, missingalpha, "
+                "missingcolor, sblur, subimage, swidth, swrap, tblur, twidth, twrap, width, "
+                "wrap",
+                "%s() has no option \"%.60s\"", e->name, key->u.s);
         else if (o->written && i + 1 >= 32)
             asl_error(k->c, key->at, "put it before the others", "too many pairs before \"%s\"",
                       o->key);

@@ -14,9 +14,9 @@ static const struct asl_texture_word interps[] = {
     {"smartcubic", ASL_FILTER_SMART}, {NULL, ASL_FILTER_SMART}};
 
 static const struct asl_texture_option options[] = {
-    {.key = "wrap", .base = ASL_STRING, .words = wraps, .wraps = true},
-    {.key = "swrap", .base = ASL_STRING, .words = wraps, .wraps = true},
-    {.key = "twrap", .base = ASL_STRING, .words = wraps, .wraps = true},
+    {.key = "wrap", .base = ASL_STRING, .words = wraps, .wraps = true, .flat = true},
+    {.key = "swrap", .base = ASL_STRING, .words = wraps, .wraps = true, .flat = true},
+    {.key = "twrap", .base = ASL_STRING, .words = wraps, .wraps = true, .flat = true},
     {.key = "interp", .base = ASL_STRING, .words = interps},
     {.key = "width", .base = ASL_FLOAT},
     {.key = "swidth", .base = ASL_FLOAT},
@@ -25,6 +25,7 @@ static const struct asl_texture_option options[] = {
     {.key = "sblur", .base = ASL_FLOAT},
     {.key = "tblur", .base = ASL_FLOAT},
     {.key = "fill", .base = ASL_FLOAT},
+    {.key = "anisotropic", .base = ASL_INT, .flat = true},
     {.key = "firstchannel", .base = ASL_INT},
     {.key = "subimage", .base = ASL_INT},
     {.key = "missingcolor", .base = ASL_COLOR},
@@ -55,6 +56,11 @@ bool asl_texture_takes(const struct asl_texture_option *o, struct asl_type t)
            (strcmp(o->key, "subimage") == 0 && asl_is(t, ASL_STRING));
 }
 
+bool asl_texture_is_subimage(const struct asl_texture_option *o, struct asl_type t)
+{
+    return o && asl_is(t, ASL_INT) && strcmp(o->key, "subimage") == 0;
+}
+
 const struct asl_texture_word *asl_texture_word(const struct asl_texture_option *o,
                                                 const char *name)
 {
@@ -65,16 +71,19 @@ const struct asl_texture_word *asl_texture_word(const struct asl_texture_option 
 }
 
 enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const struct asl_texture_option *o,
-                                   struct asl_type t, bool written, const char *value)
+                                   struct asl_type t, bool written, const char *value,
+                                   const int32_t *number)
 {
     if (!o)
         return ASL_PAIR_NO_OPTION;
-    if (o->idle || (o->wraps && id == BI_ENVIRONMENT))
+    if (o->idle || (o->flat && id == BI_ENVIRONMENT))
         return ASL_PAIR_FITS;
     if (!asl_texture_takes(o, t))
         return ASL_PAIR_TYPE;
     if (o->written && !written)
         return ASL_PAIR_UNWRITTEN;
+    if (number && *number != 0 && asl_texture_is_subimage(o, t))
+        return ASL_PAIR_SUBIMAGE;
     if (!value || o->written)
         return ASL_PAIR_FITS;
     if (!o->words) /* subimage */

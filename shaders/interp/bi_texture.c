@@ -11,8 +11,8 @@ struct options {
     enum asl_filter filter;
     float width[2], blur[2];
     float fill, missing[3], missing_alpha;
-    int32_t first;
-    bool missing_given;                      /* and so nothing is reported */
+    int32_t first, anisotropic; /* channel; how long a footprint may be, see probes_of */
+    bool missing_given;         /* and so nothing is reported */
     const struct asl_place *alpha, *message; /* written; may be NULL */
 };
 
@@ -304,6 +304,95 @@ static void filtered_slopes(const struct lookup *k, struct choice r, float out[8
         out[c] = (1 - r.more) * out[c] + r.more * next[c];
 }
 
+/* ---- long footprints ------------------------------------------------------------------------ */
+
+/* Where an image is looked up: at `side` places on either side of the middle, each (ds, dt) from the
+ * next along the longer axis of the footprint; the k-th weighs 1 - k^2 q. rho: the side, in texels of
+ * the image, that each of them has. */
+struct probes {
+    int side;
+    float rho, q, ds, dt;
+};
+
+/* The squares of the axes of the ellipse that a circle of diameter 1 becomes, in texels, and twice
+ * the direction of the longer one, of any length. d: the changes of s and t in x, then in y. */
+struct axes {
+    float longer, shorter, x, y;
+};
+static struct axes axes_of(const struct lookup *k, const float d[4])
+{
+    const float w = (float)k->image->levels[0].width, h = (float)k->image->levels[0].height;
+    const struct options *o = k->o;
+    float sx = d[0] * o->width[0] * w, tx = d[1] * o->width[1] * h;
+    float sy = d[2] * o->width[0] * w, ty = d[3] * o->width[1] * h;
+    float bs = o->blur[0] * w, bt = o->blur[1] * h, area = sx * ty - tx * sy;
+    float xx = sx * sx + sy * sy, ss = xx + bs * bs, tt = (tx * tx + ty * ty) + bt * bt;
+    float st = sx * tx + sy * ty, mean = 0.5F * (ss + tt), half = 0.5F * (ss - tt);
+    float root = sqrtf(half * half + st * st), longer = mean + root;
+    bool wide = half >= 0;
+    /* The product of both by the longer one: mean - root would be rounding where it is far less. */
+    float product = (area * area + (bs * bs) * tt) + (bt * bt) * xx;
+    return (struct axes){longer, product / longer, wide ? half + root : st,
+                         wide ? st : root - half};
+}
+
+/* rho: what one place has. A footprint of at most one texel, and one that is no number or beyond all
+ * images, is looked up at one place. */
+static struct probes probes_of(const struct lookup *k, const float d[4], float rho)
+{
+    struct probes r = {.rho = rho};
+    if (k->o->anisotropic <= 1 || k->o->filter == ASL_FILTER_CLOSEST)
+        return r;
+    const struct axes e = axes_of(k, d);
+    if (!(e.longer > 1 && e.longer <= 0x1p44F))
+        return r;
+    float most =
+        (float)(k->o->anisotropic < ASL_ANISOTROPIC_MAX ? k->o->anisotropic : ASL_ANISOTROPIC_MAX);
+    float a = sqrtf(e.longer), b = e.shorter > 1 ? sqrtf(e.shorter) : 1, ratio = a / b;
+    r.rho = ratio > most ? a / most : b;
+    ratio = ratio > most ? most : ratio;
+    float n = ceilf(ratio) - 1;
+    if (!(n >= 1))
+        return r;
+    /* Places and weights go on and off smoothly with the ratio: the last has the weight 0 where it
+     * comes. Along the axis their variance is (a^2 - rho^2)/4; two and four are the sums of k^2 and
+     * k^4 up to n. */
+    r.q = 1 / (ratio * ratio);
+    float two = n * (n + 1) * (2 * n + 1) / 6, four = two * (3 * (n * n) + 3 * n - 1) / 5;
+    float total = 1 + 2 * (n - r.q * two);
+    float step = r.rho * sqrtf((0.125F * (ratio * ratio - 1)) * total / (two - r.q * four));
+    float scale = step / sqrtf(e.x * e.x + e.y * e.y);
+    r.side = (int)n;
+    r.ds = (scale * e.x) / (float)k->image->levels[0].width;
+    r.dt = (scale * e.y) / (float)k->image->levels[0].height;
+    return r;
+}
+
+/* The weighted mean of `one` at the places; count: of the numbers that it gives. */
+static void along(const struct lookup *k, const struct probes *p, struct choice choice,
+                  void (*one)(const struct lookup *, struct choice, float *), int count, float *out)
+{
+    if (p->side == 0) {
+        one(k, choice, out);
+        return;
+    }
+    float v[8], total = 0;
+    for (int c = 0; c < count; c++)
+        out[c] = 0;
+    for (int i = -p->side; i <= p->side; i++) {
+        float x = (float)i, weight = 1 - (x * x) * p->q;
+        struct lookup at = *k;
+        at.s = k->s + x * p->ds;
+        at.t = k->t + x * p->dt;
+        one(&at, choice, v);
+        for (int c = 0; c < count; c++)
+            out[c] = out[c] + weight * v[c];
+        total = total + weight;
+    }
+    for (int c = 0; c < count; c++)
+        out[c] = out[c] / total;
+}
+
 /* ---- options -------------------------------------------------------------------------------- */
 
 static void string_option(struct options *o, const struct asl_texture_option *option,
@@ -348,7 +437,8 @@ static void report_pair(struct asl_run *r, const struct asl_expr *e, const char 
     char type[ASL_TYPE_TEXT_SIZE], taken[ASL_TYPE_TEXT_SIZE];
     const char *name = e->builtin->name;
     const char *s = asl_is(value->type, ASL_STRING) && !written ? value->v[0].s : NULL;
-    switch (asl_pair_fault(e->builtin->id, o, value->type, written, s)) {
+    const int32_t *number = asl_is(value->type, ASL_INT) ? &value->v[0].i : NULL;
+    switch (asl_pair_fault(e->builtin->id, o, value->type, written, s, number)) {
     case ASL_PAIR_FITS:
         break;
     case ASL_PAIR_NO_OPTION:
@@ -388,6 +478,8 @@ static void read_options(struct asl_run *r, const struct asl_expr *e, const stru
             string_option(o, option, p->v[0].s);
         else if (asl_is(p->type, ASL_INT) && strcmp(key, "firstchannel") == 0)
             o->first = p->v[0].i;
+        else if (asl_is(p->type, ASL_INT) && strcmp(key, "anisotropic") == 0)
+            o->anisotropic = p->v[0].i;
         else if (asl_is(p->type, ASL_INT))
             number_option(o, key, (float)p->v[0].i);
         else if (asl_is(p->type, ASL_FLOAT))
@@ -445,7 +537,7 @@ static const struct asl_image *tile_at(const struct asl_image *set, float *s, fl
 }
 
 /* s, t: the place, with the changes that the result follows; ds, dt: the footprint, in units of the
- * image. */
+ * image; with o->anisotropic > 1 it is that of the changes. */
 static void look_up(struct asl_run *r, const struct asl_expr *e, const struct asl_place *args,
                     const struct options *o, dual s, dual t, float ds, float dt,
                     union asl_slot *out)
@@ -460,10 +552,12 @@ static void look_up(struct asl_run *r, const struct asl_expr *e, const struct as
         const struct lookup k = {image, o, e->slots, s.v, t.v};
         float x = (ds * o->width[0] + o->blur[0]) * (float)image->levels[0].width;
         float y = (dt * o->width[1] + o->blur[1]) * (float)image->levels[0].height;
-        struct choice choice = choose(&k, x > y ? x : y);
-        filtered(&k, choice, v);
+        const float changes[4] = {s.dx, t.dx, s.dy, t.dy};
+        const struct probes p = probes_of(&k, changes, x > y ? x : y);
+        const struct choice choice = choose(&k, p.rho);
+        along(&k, &p, choice, filtered, 4, v);
         if (wants_changes(r, e, o))
-            filtered_slopes(&k, choice, slopes);
+            along(&k, &p, choice, filtered_slopes, 8, slopes);
     } else if (!named && !o->message && !o->missing_given) {
         report_missing(r, e, name);
     }
@@ -480,7 +574,7 @@ static float larger(float a, float b) { return fabsf(a) > fabsf(b) ? fabsf(a) : 
 static void bi_texture(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                        union asl_slot *out)
 {
-    struct options o = {.width = {1, 1}};
+    struct options o = {.width = {1, 1}, .anisotropic = ASL_ANISOTROPIC};
     dual s = asl_dual_at(&args[1], 0), t = asl_dual_at(&args[2], 0);
     if (e->overload->count == 7) /* dsdx, dtdx, dsdy, dtdy follow */
         s.dx = args[3].v[0].f, t.dx = args[4].v[0].f, s.dy = args[5].v[0].f, t.dy = args[6].v[0].f;
@@ -493,7 +587,8 @@ static float length3(const float v[3]) { return sqrtf((v[0] * v[0] + v[1] * v[1]
 static void bi_environment(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                            union asl_slot *out)
 {
-    struct options o = {.width = {1, 1}, .wrap = {ASL_WRAP_PERIODIC, ASL_WRAP_CLAMP}};
+    struct options o = {
+        .width = {1, 1}, .anisotropic = 1, .wrap = {ASL_WRAP_PERIODIC, ASL_WRAP_CLAMP}};
     float R[3], x[3], y[3];
     for (size_t c = 0; c < 3; c++) {
         dual d = asl_dual_at(&args[1], c);
@@ -504,7 +599,7 @@ static void bi_environment(struct asl_run *r, const struct asl_expr *e, struct a
     }
     float length = length3(R), spread = larger(length3(x), length3(y));
     read_options(r, e, args, e->overload->count, &o);
-    o.wrap[0] = ASL_WRAP_PERIODIC, o.wrap[1] = ASL_WRAP_CLAMP;
+    o.wrap[0] = ASL_WRAP_PERIODIC, o.wrap[1] = ASL_WRAP_CLAMP, o.anisotropic = 1;
     float s = 0, t = 0, turn = (float)(2 * M_PI), half = (float)M_PI;
     if (length > 0) {
         float c = R[1] / length;

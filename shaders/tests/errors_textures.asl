@@ -3,7 +3,7 @@ shader test(int n = 0, string name = "wrap")
 {
     float a = 0;
     int i = 0;
-    color c = texture("a", u, v, "blurr", 1);                //! error 6:34: texture() has no option "blurr"; alpha, blur, errormessage, fill, firstchannel, interp
+    color c = texture("a", u, v, "blurr", 1);                //! error 6:34: texture() has no option "blurr"; alpha, anisotropic, blur, errormessage, fill, firstchannel, interp
     c = environment("a", N, "filter", "cubic");              //! error 7:29: environment() has no option "filter"
     c = texture("a", u, v, "wrap", "repeat");                //! error 8:36: "wrap" has no value "repeat"; black, clamp, default, mirror, periodic
     c = texture("a", u, v, "twrap", "mirrors");              //! error 9:37: "twrap" has no value "mirrors": did you mean "mirror"?

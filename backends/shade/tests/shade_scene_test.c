@@ -196,6 +196,8 @@ static void all_glow(const char *id, enum code_path code, const char *left, cons
 static void images_answer(const char *id, enum code_path code)
 {
     all_glow(id, code, SLOPES(""), SLOPES("\\\"blur\\\", 0.15, "), ".exr", ".exr");
+    all_glow(id, code, SLOPES("\\\"anisotropic\\\", 9, \\\"swidth\\\", 4, "),
+             SLOPES("\\\"tblur\\\", 0.24, \\\"anisotropic\\\", int(2 + u), "), ".exr", ".exr");
     all_glow(id, code, FACTS, SPACES, ".exr", ".exr");
     all_glow(id, code, ATTRIBUTES, FACTS, ".exr", ".exr");
     all_glow(id, code, TILES(""), TILES("\\\"blur\\\", 0.15, "), ".1012.exr", ".<UDIM>.exr");

@@ -288,6 +288,20 @@ static const char *const worldly[][4] = {
      "color b = texture(\"gray\", u * 2, v, \"interp\", \"linear\", \"blur\", 0.01); r += Dx(b) + "
      "Dy(b); r += (color)texture(\"nothing\", u, v, \"errormessage\", m); "
      "if (m == \"there is no such image\") r[0] += strlen(m); }"},
+    /* footprints of all lengths and directions, none, and beyond all numbers; a subimage that is
+     * none in some places */
+    {"shader s(string img = \"a\", output color r = 0) { float al = 0, k = 4 * u, x = k * (v - "
+     "0.4), "
+     "y = k * (u - 0.3), z = v > 0.6 ? -0.1 * y : 0.3 * k * u; "
+     "color c = texture(img, u, v, x, y, z, 0.1 * x, \"wrap\", \"mirror\", \"anisotropic\", 20, "
+     "\"alpha\", al); r = c + al + Dx(c) + 0.1 * Dy(al); "
+     "r += texture(\"a\", u, v, x, y, z, y, \"anisotropic\", int(80 * v) - 5, \"blur\", 0.2 * u, "
+     "\"swidth\", 3 * v, \"interp\", u > 0.5 ? \"cubic\" : v > 0.5 ? \"closest\" : \"linear\"); "
+     "float huge = 3e38 * (1 + u), odd = u > 0.8 ? huge * 10 : v > 0.8 ? 0 * (huge * 10) : huge; "
+     "r += texture(\"a\", u, v, odd, v, u, v, \"anisotropic\", 32) + texture(\"a\", 9 * u, v, 0, "
+     "0.7, 0, 0, \"anisotropic\", 32, \"wrap\", \"periodic\", \"subimage\", int(3 * u)); "
+     "r += environment(\"a\", vector(u - 0.3, v, 0.7), \"subimage\", int(2 * v), "
+     "\"interp\", \"closest\"); }"},
     {"shader s(output color r = 0) { int w[2], x[4], n = 7; float al = 3; color c = 5; "
      "string t = \"\", k = u > 0.5 ? \"a\" : v > 0.5 ? \"gray\" : \"none\"; "
      "int ok = gettextureinfo(k, \"resolution\", w) + 2 * gettextureinfo(k, \"datawindow\", x) + 4 "

@@ -14,7 +14,7 @@
 
 struct world {
     struct arena arena;
-    struct asl_image card, ramp, tall, set;
+    struct asl_image card, ramp, tall, set, squares, waves;
     const struct asl_image *tiles[ASL_TILES];
     char said[512];
 };
@@ -29,11 +29,13 @@ static float card_texel(int x, int y, int c)
 static const struct asl_image *find(void *ctx, const char *name)
 {
     struct world *w = ctx;
-    return strcmp(name, "card") == 0   ? &w->card
-           : strcmp(name, "ramp") == 0 ? &w->ramp
-           : strcmp(name, "tall") == 0 ? &w->tall
-           : strcmp(name, "set") == 0  ? &w->set
-                                       : NULL;
+    return strcmp(name, "card") == 0      ? &w->card
+           : strcmp(name, "ramp") == 0    ? &w->ramp
+           : strcmp(name, "tall") == 0    ? &w->tall
+           : strcmp(name, "set") == 0     ? &w->set
+           : strcmp(name, "squares") == 0 ? &w->squares
+           : strcmp(name, "waves") == 0   ? &w->waves
+                                          : NULL;
 }
 
 static void keep(void *ctx, enum asl_message kind, const char *to, const char *text)
@@ -65,6 +67,30 @@ static float tall_texel(int x, int y, int c)
 {
     (void)c;
     return (float)((x * 7 + y * 13) % 11);
+}
+
+enum { SIDE = 256 }; /* of squares and waves */
+
+/* x^2, y^2 and xy from the middle of the image: what a filter makes of them tells its variances. */
+static float squares_texel(int x, int y, int c)
+{
+    const double dx = x + 0.5 - SIDE / 2, dy = y + 0.5 - SIDE / 2;
+    return (float)(c == 0 ? dx * dx : c == 1 ? dy * dy : dx * dy);
+}
+
+/* A sum of waves that fit the image: lengths of 10 to 60 texels in several directions. */
+static double waves_at(double x, double y)
+{
+    static const int k[][2] = {{4, 3}, {-7, 5}, {2, -11}, {13, 9}, {17, -16}, {0, 25}, {21, 2}};
+    double sum = 0;
+    for (size_t i = 0; i < sizeof k / sizeof *k; i++)
+        sum += sin(2 * M_PI * (k[i][0] * x + k[i][1] * y) / SIDE + (double)i);
+    return sum / 7;
+}
+static float waves_texel(int x, int y, int c)
+{
+    (void)c;
+    return (float)waves_at(x + 0.5, y + 0.5);
 }
 
 /* Runs "out = code" at u, v with a step of du in x, and gives the four numbers of `out`. */
@@ -116,6 +142,8 @@ static void world_open(struct world *w)
     image(w, &w->card, 4, 2, 4, card_texel);
     image(w, &w->ramp, 16, 16, 1, ramp_texel);
     image(w, &w->tall, 3, 7, 1, tall_texel);
+    image(w, &w->squares, SIDE, SIDE, 3, squares_texel);
+    image(w, &w->waves, SIDE, SIDE, 1, waves_texel);
     w->tiles[0] = &w->card; /* 1001 */
     w->tiles[32] = &w->ramp;
     w->tiles[99] = &w->tall;
@@ -342,6 +370,235 @@ static void test_changes(void **state)
     arena_free(&w.arena);
 }
 
+/* ---- long footprints ------------------------------------------------------------------------ */
+
+/* The changes of (s, t) in x and in y whose ellipse has these diameters, in texels, and the longer
+ * one's direction; `spin` moves the two vectors along the ellipse. */
+static void ellipse(double longer, double shorter, double turn, double spin, double J[4])
+{
+    const double a = longer / SIDE, b = shorter / SIDE, c = cos(turn), s = sin(turn);
+    for (int k = 0; k < 2; k++) {
+        const double p = cos(spin + k * M_PI / 2), q = sin(spin + k * M_PI / 2);
+        J[2 * k] = a * p * c - b * q * s;
+        J[2 * k + 1] = a * p * s + b * q * c;
+    }
+}
+
+static void look_long(struct world *w, const char *image, double s, double t, const double J[4],
+                      const char *pairs, float out[4])
+{
+    char code[512];
+    (void)snprintf(code, sizeof code,
+                   "c = texture(\"%s\", u, v, %.9g, %.9g, %.9g, %.9g, \"wrap\", \"periodic\"%s); f "
+                   "= c[0];",
+                   image, J[0], J[1], J[2], J[3], pairs);
+    run(w, code, (float)s, (float)t, 0, out);
+}
+
+/* The places along the longer axis have the variance that it lacks: (longer^2 - shorter^2)/4. What is
+ * read at a place adds, for squares alone, its own: linear between texels at most 1/4, each level
+ * above (4^l - 1)/12 and at most 4^l/4. */
+static void test_variance(void **state)
+{
+    static const struct {
+        double longer, shorter;
+        int level;
+    } rows[] = {{3, 1, 0},  {9, 0.5, 0}, {20, 1, 0},  {30.5, 1, 0}, {1.01, 1, 0},
+                {12, 2, 1}, {40, 2, 1},  {1.9, 0, 0}, {28, 4, 2}};
+    (void)state;
+    struct world w;
+    world_open(&w);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int k = 0; k < 24; k++) {
+            const double turn = 0.13 + k * M_PI / 12, c = cos(turn), s = sin(turn);
+            const double shorter = rows[i].shorter < 1 ? 1 : rows[i].shorter;
+            const double want = (rows[i].longer * rows[i].longer - shorter * shorter) / 4;
+            const double four = pow(4, rows[i].level), least = (four - 1) / 12, most = four / 4;
+            double J[4];
+            float got[4];
+            ellipse(rows[i].longer, rows[i].shorter, turn, 0.4 * k, J);
+            look_long(&w, "squares", 0.5, 0.5, J, ", \"anisotropic\", 48", got);
+            const double slack = 1e-4 * (1 + want);
+            const double x = (double)got[0] - want * c * c, y = (double)got[1] - want * s * s;
+            if (!(x >= least - slack && x <= least + most + slack && y >= least - slack &&
+                  y <= least + most + slack && fabs((double)got[2] - want * c * s) <= slack))
+                fail_msg("%g x %g, turned %g: variances %g %g %g, wanted %g %g %g", rows[i].longer,
+                         rows[i].shorter, turn, (double)got[0], (double)got[1], (double)got[2],
+                         want * c * c, want * s * s, want * c * s);
+        }
+    arena_free(&w.arena);
+}
+
+/* The mean of the waves about (x, y), weighted as a pixel's Gaussian, exp(-2 r^2), is where the
+ * changes J carry it: a sum over the pixel's plane, of 60 x 60 places up to 2.5 pixels away. */
+static double footprint_mean(double x, double y, const double J[4])
+{
+    double sum = 0, total = 0;
+    for (int j = 0; j < 60; j++)
+        for (int i = 0; i < 60; i++) {
+            const double p = (i + 0.5) / 12 - 2.5, q = (j + 0.5) / 12 - 2.5;
+            const double weight = exp(-2 * (p * p + q * q));
+            sum += weight *
+                   waves_at(x + SIDE * (J[0] * p + J[2] * q), y + SIDE * (J[1] * p + J[3] * q));
+            total += weight;
+        }
+    return sum / total;
+}
+
+/* Against that mean: the error's root mean square over places, footprints and directions is a
+ * fifteenth of the contrast (whose root mean square is 0.27), and less than a fifth of what one round
+ * place has. */
+static void test_footprints(void **state)
+{
+    static const double sizes[][2] = {{6, 1}, {16, 2}, {24, 1}, {9, 2}, {32, 4}};
+    (void)state;
+    struct world w;
+    world_open(&w);
+    double square[2] = {0, 0};
+    int count = 0;
+    for (int k = 0; k < 120; k++, count++) {
+        const double *size = sizes[k % 5], x = (k * 37) % SIDE + 0.3, y = (k * 91) % SIDE + 0.8;
+        double J[4];
+        ellipse(size[0], size[1], 0.61 * k, 0.27 * k, J);
+        const double want = footprint_mean(x, y, J);
+        for (int round = 0; round < 2; round++) {
+            float got[4];
+            look_long(&w, "waves", x / SIDE, y / SIDE, J,
+                      round ? ", \"anisotropic\", 1" : ", \"anisotropic\", 32", got);
+            square[round] += pow((double)got[3] - want, 2);
+        }
+    }
+    const double longer = sqrt(square[0] / count), rounded = sqrt(square[1] / count);
+    print_message("rms error along the axis %.4f, of one place %.4f\n", longer, rounded);
+    assert_true(longer < 0.018);
+    assert_true(longer < rounded / 5);
+    arena_free(&w.arena);
+}
+
+/* What has no long footprint is looked up as with "anisotropic" 1, bit for bit. */
+static void test_no_long_footprint(void **state)
+{
+    static const double none[][4] = {{0, 0, 0, 0},                   /* nothing changes */
+                                     {0.5 / SIDE, 0, 0, 0.1 / SIDE}, /* within a texel */
+                                     {0.7 / SIDE, 0.7 / SIDE, 0, 0}, /* the same, along a line */
+                                     {1e30, 0, 0, 1e-30},            /* beyond all images */
+                                     {3e38, 3e38, 3e38, 3e38},       /* beyond all numbers */
+                                     {(double)NAN, 0.1, 0, 0.1},     /* none */
+                                     {(double)INFINITY, 0, 0, 0}};
+    static const char *const ways[] = {"anisotropic\", 0", "anisotropic\", -5",
+                                       "anisotropic\", 32, \"interp\", \"closest"};
+    const double J[4] = {0.1, 0, 0, 0.01};
+    (void)state;
+    struct world w;
+    world_open(&w);
+    float one[4], got[4];
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        char code[2][512];
+        for (int k = 0; k < 2; k++)
+            (void)snprintf(code[k], sizeof *code,
+                           "float huge = 3e38 * (1 + u), d[4] = {%.9g, %.9g, %.9g, %.9g}; if (%d) "
+                           "d[0] = huge * 10 %s; c = texture(\"waves\", u, v, d[0], d[1], d[2], "
+                           "d[3], \"wrap\", \"mirror\", \"anisotropic\", %d, \"alpha\", f);",
+                           isfinite(none[i][0]) ? none[i][0] : 0.0, none[i][1], none[i][2],
+                           none[i][3], !isfinite(none[i][0]), isnan(none[i][0]) ? "* 0" : "",
+                           k ? 32 : 1);
+        run(&w, code[0], 0.37F, 0.61F, 0, one);
+        run(&w, code[1], 0.37F, 0.61F, 0, got);
+        assert_memory_equal(got, one, sizeof got);
+        assert_true(isfinite(got[0]));
+    }
+    for (size_t i = 0; i < 3; i++) {
+        char pairs[128];
+        (void)snprintf(pairs, sizeof pairs, ", \"%s%s", ways[i], i == 2 ? "\"" : "");
+        look_long(&w, "waves", 0.37, 0.61, J,
+                  i == 2 ? ", \"interp\", \"closest\", \"anisotropic\", 1" : ", \"anisotropic\", 1",
+                  one);
+        look_long(&w, "waves", 0.37, 0.61, J, pairs, got);
+        assert_memory_equal(got, one, sizeof got);
+    }
+    /* a round footprint has one place, and the level of its side */
+    look_long(&w, "waves", 0.37, 0.61, (double[]){8.0 / SIDE, 0, 0, 8.0 / SIDE},
+              ", \"anisotropic\", 32", got);
+    look_long(&w, "waves", 0.37, 0.61, (double[]){8.0 / SIDE, 0, 0, 8.0 / SIDE},
+              ", \"anisotropic\", 1", one);
+    assert_memory_equal(got, one, sizeof got);
+    arena_free(&w.arena);
+}
+
+/* A footprint longer than it may be is made wider; an edge and a blur have two sides. */
+static void test_long_limits(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    static const struct {
+        double longer, shorter, other; /* the same as with `other` for the shorter */
+        const char *pairs;
+    } rows[] = {{32, 1, 8, ", \"anisotropic\", 4"},
+                {32, 0, 16, ", \"anisotropic\", 2"},
+                {128, 0, 2, ", \"anisotropic\", 1000"}, /* at most 64 */
+                {64, 0, 2, ", \"anisotropic\", 32"}};
+    float a[4], b[4];
+    double J[4];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int k = 0; k < 2; k++) { /* along s, along t */
+            ellipse(rows[i].longer, rows[i].shorter, 0, 0, J);
+            const double thin[4] = {k ? 0 : J[0], k ? J[0] : 0, k ? J[3] : 0, k ? 0 : J[3]};
+            ellipse(rows[i].longer, rows[i].other, 0, 0, J);
+            const double wide[4] = {k ? 0 : J[0], k ? J[0] : 0, k ? J[3] : 0, k ? 0 : J[3]};
+            look_long(&w, "waves", 0.37, 0.61, thin, rows[i].pairs, a);
+            look_long(&w, "waves", 0.37, 0.61, wide, ", \"anisotropic\", 64", b);
+            assert_true(fabsf(a[3] - b[3]) < 4e-6F);
+        }
+    /* factors, and a blur beside nothing, are changes as well */
+    look_long(&w, "waves", 0.37, 0.61, (double[]){4.0 / SIDE, 0, 0, 1.0 / SIDE},
+              ", \"anisotropic\", 32, \"swidth\", 2, \"twidth\", 3", a);
+    look_long(&w, "waves", 0.37, 0.61, (double[]){8.0 / SIDE, 0, 0, 3.0 / SIDE},
+              ", \"anisotropic\", 32", b);
+    assert_true(fabsf(a[3] - b[3]) < 4e-6F);
+    look_long(&w, "waves", 0.37, 0.61, (double[]){0, 0, 0, 0},
+              ", \"anisotropic\", 32, \"sblur\", 8.0 / 256, \"tblur\", 2.0 / 256", a);
+    look_long(&w, "waves", 0.37, 0.61, (double[]){8.0 / SIDE, 0, 0, 2.0 / SIDE},
+              ", \"anisotropic\", 32", b);
+    assert_true(fabsf(a[3] - b[3]) < 4e-6F);
+    look_long(&w, "waves", 0.37, 0.61, (double[]){3.0 / SIDE, 0, 0, 0},
+              ", \"anisotropic\", 32, \"blur\", 4.0 / 256", a); /* 3, 4, 5 */
+    look_long(&w, "waves", 0.37, 0.61, (double[]){5.0 / SIDE, 0, 0, 4.0 / SIDE},
+              ", \"anisotropic\", 32", b);
+    assert_true(fabsf(a[3] - b[3]) < 4e-6F);
+    arena_free(&w.arena);
+}
+
+/* Dx() is the limit of differences, the footprint being what it is. */
+static void test_long_changes(void **state)
+{
+    const float h = 0x1p-12F;
+    (void)state;
+    struct world w;
+    world_open(&w);
+    for (int k = 0; k < 40; k++) {
+        double J[4];
+        char code[512];
+        float a[4], b[4], got[4];
+        const float u = 0.02F + 0.024F * (float)k, v = 0.97F - 0.021F * (float)k;
+        ellipse(k % 2 ? 21 : 12, k % 3 ? 2 : 0.4, 0.3 * k, 0.2 * k, J);
+        look_long(&w, "waves", (double)(u - h), (double)v, J, ", \"anisotropic\", 32", a);
+        look_long(&w, "waves", (double)(u + h), (double)v, J, ", \"anisotropic\", 32", b);
+        /* with changes that are given, Dx is S_s*dsdx + S_t*dtdx: t stands still in these */
+        (void)snprintf(code, sizeof code,
+                       "float x = texture(\"waves\", u, v, %.9g, %.9g, %.9g, %.9g, \"wrap\", "
+                       "\"periodic\", \"anisotropic\", 32); f = Dx(x) * %.9g - Dy(x) * %.9g;",
+                       J[0], J[1], J[2], J[3], J[3], J[1]);
+        run(&w, code, u, v, 0, got);
+        const double area = J[0] * J[3] - J[1] * J[2];
+        const double slope = (double)got[3] / area, want = (double)(b[3] - a[3]) / (2 * (double)h);
+        /* linear filters have edges where a texel's middle is passed: few places in many */
+        if (!(fabs(slope - want) <= 1.5 + 0.05 * fabs(want)))
+            fail_msg("at %g %g: %g, differences give %g", (double)u, (double)v, slope, want);
+    }
+    arena_free(&w.arena);
+}
+
 static void test_missing(void **state)
 {
     (void)state;
@@ -435,6 +692,14 @@ static void test_pairs(void **state)
         {"texture(\"card\", u, v, \"subimage\", empty)", ""},
         {"texture(\"card\", u, v, \"subimage\", w)",
          "texture: only the first subimage of a file is read|"},
+        {"texture(\"card\", u, v, \"subimage\", 1 + int(u))",
+         "texture: only the first subimage of a file is read|"},
+        {"texture(\"card\", u, v, \"subimage\", int(u), \"anisotropic\", int(u))", ""},
+        {"texture(\"card\", u, v, anisotropic, 1.5)",
+         "texture: \"anisotropic\" takes a int, not float|"},
+        {"environment(\"card\", I, \"subimage\", int(u) - 1)",
+         "environment: only the first subimage of a file is read|"},
+        {"environment(\"card\", I, anisotropic, 1.5)", ""},
         {"texture(\"none\", u, v, \"wrap\", w)",
          "texture: \"wrap\" has no value \"repeat\"|texture: there is no image \"none\"|"},
         {"texture(\"none\", u, v, \"wrap\", w, \"missingalpha\", 1)",
@@ -448,7 +713,7 @@ static void test_pairs(void **state)
         float got[4];
         snprintf(code, sizeof code,
                  "string w = \"repeat\", swrap = \"swrap\", time = \"time\", empty = \"\", alpha = "
-                 "\"alpha\"; f = 7; c = %s;",
+                 "\"alpha\", anisotropic = \"anisotropic\"; f = 7; c = %s;",
                  rows[k].call);
         run(&w, code, 0.5F, 0.5F, 0, got);
         assert_string_equal(w.said, rows[k].said);
@@ -493,12 +758,14 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texels),  cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_wraps),   cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_levels),  cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_facts),   cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_pairs),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_texels),      cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_wraps),       cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_levels),      cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_facts),       cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_changes),     cmocka_unit_test(test_variance),
+        cmocka_unit_test(test_footprints),  cmocka_unit_test(test_no_long_footprint),
+        cmocka_unit_test(test_long_limits), cmocka_unit_test(test_long_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
