@@ -67,27 +67,55 @@ K_NOINLINE void k_slots_closest(const struct k_scene *sc, struct k_slots *s, uin
 
 /* Shadow rays that wait, next to each other. */
 struct k_waiting_rays {
-    float of[7][K_SLOTS_ROOM]; /* from, along, to */
-    uint slot[K_SLOTS_ROOM];
+    float ox[K_SLOTS_ROOM], oy[K_SLOTS_ROOM], oz[K_SLOTS_ROOM];
+    float dx[K_SLOTS_ROOM], dy[K_SLOTS_ROOM], dz[K_SLOTS_ROOM];
+    float t_max[K_SLOTS_ROOM];
+    float slot[K_SLOTS_ROOM]; /* bits of an integer */
+    uint lit[K_SLOTS];        /* of slots, all bits: the ray arrives */
 } __attribute__((aligned(64)));
 K_FN uint k_slots_waiting(const struct k_slots *s, uint count, struct k_waiting_rays *w)
 {
+    k_mask16 slot = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     uint n = 0;
-    for (uint i = 0; i < count; i++) {
-        w->slot[n] = i;
-        w->of[0][n] = s->from.x[i];
-        w->of[1][n] = s->from.y[i];
-        w->of[2][n] = s->from.z[i];
-        w->of[3][n] = s->wi.x[i];
-        w->of[4][n] = s->wi.y[i];
-        w->of[5][n] = s->wi.z[i];
-        w->of[6][n] = s->distance[i] * 0.9999f;
-        n += s->shadow[i] != 0;
+    for (uint i = 0; i < count; i += K_SLOT_LANES) {
+        const uint bits = i16_bits(*(const k_mask16 *)(s->shadow + i) != 0);
+        f16_put(w->ox + n, f16_pack(f16_load(s->from.x + i), bits));
+        f16_put(w->oy + n, f16_pack(f16_load(s->from.y + i), bits));
+        f16_put(w->oz + n, f16_pack(f16_load(s->from.z + i), bits));
+        f16_put(w->dx + n, f16_pack(f16_load(s->wi.x + i), bits));
+        f16_put(w->dy + n, f16_pack(f16_load(s->wi.y + i), bits));
+        f16_put(w->dz + n, f16_pack(f16_load(s->wi.z + i), bits));
+        f16_put(w->t_max + n, f16_pack(f16_load(s->distance + i) * 0.9999f, bits));
+        f16_put(w->slot + n, f16_pack((k_f16)slot, bits));
+        *(k_mask16 *)(w->lit + i) = i16_splat(0);
+        slot = slot + (int)K_SLOT_LANES;
+        n += (uint)__builtin_popcount(bits);
     }
-    for (uint i = n; i % K_SLOT_LANES; i++)
-        for (uint j = 0; j < 7; j++)
-            w->of[j][i] = 0.0f;
+    /* lanes left over: no rays */
+    for (uint i = n; i % K_SLOT_LANES; i++) {
+        w->ox[i] = w->oy[i] = w->oz[i] = w->dx[i] = w->dy[i] = w->dz[i] = w->t_max[i] = 0.0f;
+        w->slot[i] = 0.0f;
+    }
     return n;
+}
+K_FN uint k_waiting_slot(const struct k_waiting_rays *w, uint i) { return K_AS_UINT(w->slot[i]); }
+/* The rays from the i-th on arrive, or not. */
+K_FN void k_waiting_lit(struct k_waiting_rays *w, uint i, uint n, k_mask16 lit)
+{
+    for (uint j = 0; j < K_SLOT_LANES && i + j < n; j++)
+        w->lit[k_waiting_slot(w, i + j)] = (uint)lit[j];
+}
+K_FN void k_slots_add_lit(struct k_slots *s, uint count, const struct k_waiting_rays *w)
+{
+    for (uint i = 0; i < count; i += K_SLOT_LANES) {
+        const k_mask16 lit = *(const k_mask16 *)(w->lit + i);
+        float *const L[3] = {s->L.x + i, s->L.y + i, s->L.z + i};
+        const float *const part[3] = {s->part.x + i, s->part.y + i, s->part.z + i};
+        for (uint c = 0; c < 3; c++) {
+            const k_f16 before = f16_load(L[c]);
+            *(k_f16 *)L[c] = f16_select(lit, before + f16_load(part[c]), before);
+        }
+    }
 }
 
 #if K_FAST
@@ -126,15 +154,14 @@ K_NOINLINE void k_slots_shadow_few(const struct k_scene *sc, const struct k_few 
     (void)sc;
     for (uint i = 0; i < n; i += K_SLOT_LANES) {
         struct k_rays16 r = {
-            f16_load(w.of[0] + i), f16_load(w.of[1] + i), f16_load(w.of[2] + i),
-            f16_load(w.of[3] + i), f16_load(w.of[4] + i), f16_load(w.of[5] + i),
+            f16_load(w.ox + i), f16_load(w.oy + i), f16_load(w.oz + i),
+            f16_load(w.dx + i), f16_load(w.dy + i), f16_load(w.dz + i),
         };
-        r.t = f16_load(w.of[6] + i);
+        r.t = f16_load(w.t_max + i);
         k_few_meet(f, 1, &r);
-        for (uint j = 0; j < K_SLOT_LANES && i + j < n; j++)
-            if (r.which[j] == 0)
-                k_slots_lit(s, w.slot[i + j]);
+        k_waiting_lit(&w, i, n, r.which == 0);
     }
+    k_slots_add_lit(s, count, &w);
 }
 #else
 typedef struct k_exact k_few_all;
@@ -144,30 +171,21 @@ K_NOINLINE void k_slots_closest_few(const struct k_scene *sc, const struct k_exa
 {
     struct k_exact_starts starts;
     for (uint i = 0; i < count; i += K_SLOT_LANES) {
-        struct k_exact_rays r = {
+        const struct k_exact_rays r = {
             f16_load(s->o.x + i), f16_load(s->o.y + i), f16_load(s->o.z + i),
             f16_load(s->d.x + i), f16_load(s->d.y + i), f16_load(s->d.z + i),
         };
-        r = k_exact_rays_make(f, r);
-        r.t = f16_splat(K_INF);
-        k_exact_filter(f, &r, &starts);
-        const k_mask16 triangle = k_exact_triangle(f, &r);
-        const struct k_exact_hits h = k_exact_test(f, &r, triangle, f16_splat(K_INF));
-        const k_f16 until = f16_select(h.hit, h.t, f16_splat(K_INF));
-        const k_mask16 others = k_exact_others(f, &starts, r.which, until);
-        const k_mask16 sure = r.good & ~others & ((r.which < 0) | (h.hit & h.clear));
-        *(k_f16 *)(s->t + i) = until;
-        *(k_f16 *)(s->b1 + i) = h.v / h.det;
-        *(k_f16 *)(s->b2 + i) = h.w / h.det;
-        for (uint j = 0; j < K_SLOT_LANES; j++) {
-            const uint to = (uint)triangle[j] & (K_FEW - 1u);
-            s->primitive[i + j] = r.which[j] < 0 ? K_NONE : (uint)f->id[to];
-            s->corners[i + j] = f->corners[to];
-        }
-        if (i16_any(~sure))
-            for (uint j = 0; j < K_SLOT_LANES; j++)
-                if (!sure[j] && s->live[i + j])
-                    k_slots_closest_one(sc, s, i + j);
+        const struct k_exact_found h = k_exact_closest(f, r, &starts);
+        *(k_f16 *)(s->t + i) = h.t;
+        *(k_f16 *)(s->b1 + i) = h.b1;
+        *(k_f16 *)(s->b2 + i) = h.b2;
+        *(k_mask16 *)(s->primitive + i) = h.id;
+        const k_mask16 triangle = h.triangle & (int)(K_FEW - 1u);
+        for (uint j = 0; j < K_SLOT_LANES; j++)
+            s->corners[i + j] = f->corners[((const uint *)&triangle)[j]];
+        uint ask = i16_bits((*(const k_mask16 *)(s->live + i) != 0) & ~h.sure);
+        for (; ask; ask &= ask - 1u)
+            k_slots_closest_one(sc, s, i + k_lowest_lane(ask));
     }
 }
 
@@ -178,25 +196,18 @@ K_NOINLINE void k_slots_shadow_few(const struct k_scene *sc, const struct k_exac
     struct k_exact_starts starts;
     const uint n = k_slots_waiting(s, count, &w);
     for (uint i = 0; i < n; i += K_SLOT_LANES) {
-        struct k_exact_rays r = {
-            f16_load(w.of[0] + i), f16_load(w.of[1] + i), f16_load(w.of[2] + i),
-            f16_load(w.of[3] + i), f16_load(w.of[4] + i), f16_load(w.of[5] + i),
+        const struct k_exact_rays r = {
+            f16_load(w.ox + i), f16_load(w.oy + i), f16_load(w.oz + i),
+            f16_load(w.dx + i), f16_load(w.dy + i), f16_load(w.dz + i),
         };
-        const k_f16 t_max = f16_load(w.of[6] + i);
-        r = k_exact_rays_make(f, r);
-        r.t = t_max * 1.0009765625f; /* with the light itself, as far as it may seem to be before */
-        k_exact_filter(f, &r, &starts);
-        const struct k_exact_hits h = k_exact_test(f, &r, k_exact_triangle(f, &r), t_max);
-        const k_mask16 others = k_exact_others(f, &starts, r.which, t_max);
-        const k_mask16 free = ~others & ((r.which < 0) | (h.clear & ~h.hit));
-        for (uint j = 0; j < K_SLOT_LANES && i + j < n; j++) {
-            const uint to = w.slot[i + j];
-            if (!r.good[j] | (!free[j] & !h.hit[j]))
-                k_slots_shadow_one(sc, s, to);
-            else if (free[j])
-                k_slots_lit(s, to);
-        }
+        const struct k_exact_lit l = k_exact_shadow(f, r, f16_load(w.t_max + i), &starts);
+        k_waiting_lit(&w, i, n, l.lit & l.sure);
+        uint ask = i16_bits(~l.sure);
+        for (; ask; ask &= ask - 1u)
+            if (i + k_lowest_lane(ask) < n)
+                k_slots_shadow_one(sc, s, k_waiting_slot(&w, i + k_lowest_lane(ask)));
     }
+    k_slots_add_lit(s, count, &w);
 }
 #endif
 

@@ -33,15 +33,25 @@ K_FN k_f16 f16_turn(k_f16 a, k_f16 b)
 {
     return (k_f16)((k_mask16)a ^ ((k_mask16)b & i16_splat(-0x7FFFFFFF - 1)));
 }
+/* As many floats from any address on. */
+typedef k_f16 k_f16_apart __attribute__((aligned(4), may_alias));
+K_FN void f16_put(float *to, k_f16 a) { *(k_f16_apart *)to = a; }
+
 #ifdef __AVX512F__
 /* 1 / a to 2^-14 of itself. */
 K_FN k_f16 f16_reciprocal(k_f16 a)
 {
     return __builtin_ia32_rcp14ps512_mask(a, a, (unsigned short)-1);
 }
-K_FN int i16_any(k_mask16 m)
+/* A bit of each lane. */
+K_FN uint i16_bits(k_mask16 m)
 {
-    return __builtin_ia32_cmpd512_mask(m, (k_mask16){0}, 4, (unsigned short)-1) != 0;
+    return __builtin_ia32_cmpd512_mask(m, (k_mask16){0}, 4, (unsigned short)-1);
+}
+/* The lanes whose bits are set, next to each other; what follows them is anything. */
+K_FN k_f16 f16_pack(k_f16 a, uint bits)
+{
+    return __builtin_ia32_compresssf512_mask(a, a, (unsigned short)bits);
 }
 /* Entry `at` of a table of 64, by lanes. */
 K_FN k_f16 f16_look(const float *table, k_mask16 at)
@@ -52,18 +62,28 @@ K_FN k_f16 f16_look(const float *table, k_mask16 at)
     return f16_select((at & 32) != 0, high, low);
 }
 #else
-K_FN k_f16 f16_reciprocal(k_f16 a) { return 1.0f / a; }
-K_FN int i16_any(k_mask16 m)
+/* As rough as the instruction may be. */
+K_FN k_f16 f16_reciprocal(k_f16 a) { return (k_f16)((k_mask16)(1.0f / a) & -512); }
+K_FN uint i16_bits(k_mask16 m)
 {
-    int any = 0;
-    for (int i = 0; i < 16; i++)
-        any |= m[i];
-    return any;
+    uint bits = 0;
+    for (uint i = 0; i < 16; i++)
+        bits |= (uint)(m[i] & 1) << i;
+    return bits;
+}
+K_FN k_f16 f16_pack(k_f16 a, uint bits)
+{
+    k_f16 r = a;
+    uint to = 0;
+    for (uint i = 0; i < 16; i++)
+        if (bits >> i & 1u)
+            r[to++] = a[i];
+    return r;
 }
 K_FN k_f16 f16_look(const float *table, k_mask16 at)
 {
     k_f16 r = {0};
-    for (int i = 0; i < 16; i++)
+    for (uint i = 0; i < 16; i++)
         r[i] = table[at[i] & 63];
     return r;
 }

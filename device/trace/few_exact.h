@@ -20,8 +20,8 @@
  *    at least -D, up to one common sign; they are the weights, times the determinant, times s / dm.
  * 2. The filter's own: c x d to 6 u 2W dm, edges to 5 u, the normal to 20 u L^2 / s: its weights are
  *    known to 132 u W L dm / s, their sum to 264, the determinant to 156. A parallelogram's fourth
- *    corner is off by 4 u L (k_few_completes), which is 64. Also where the determinant's sign is
- *    wrong, all is less than 800; we allow 1024 = 2^-14: `edge`, and 2^-13 for the reciprocal, which
+ *    corner is off by 7 u L (k_few_completes), which is 112. Also where the determinant's sign is
+ *    wrong, all is less than 850; we allow 1024 = 2^-14: `edge`, and 2^-13 for the reciprocal, which
  *    is known to 2^-14.
  * 3. Sum u_i z_i / Sum u_i is the test's distance. With the real weights it would be the plane's; so
  *    it is off by 3 D range / determinant, where range is at most L / dm, and by 10 u 2W / dm of
@@ -34,8 +34,10 @@
  * 5. A ray starts near the surface that it leaves, and that is to be told from a hit. Behind the
  *    origin the test says yes only where its sign of (v0 - o) n is wrong: in the sum of triangles'
  *    distances range / 16 would have to be lost, of which 3 can lose a third; so k_plane_distance
- *    decides, whose (v0 - o) n is known to 8 u Sum |c_i| N_i. N_i = |p_j q_k| + |p_k q_j| of the
- *    edges. The filter knows it to 13 u of that; we allow 24: `blur`.
+ *    decides, whose (v0 - o) n is known to 8 u Sum |v0 - o|_i N_i, N_i = |p_j q_k| + |p_k q_j| of
+ *    the edges. The filter knows its own to 13 u Sum |c_i| N_i; for both we allow 24: `blur`. Where
+ *    v0 is not the filter's corner, |v0 - o| is more than |c|, and a parallelogram's other triangle
+ *    has another plane: `apart`.
  *
  * W grows with |o| only for rays that start outside; for them the bounds are taken times W / R, so
  * that L' is one number of the piece, with R in place of W. */
@@ -48,13 +50,13 @@
 /* What the filter knows of a piece: k_few_piece, and its bounds. */
 struct k_exact_piece {
     struct k_few_piece p;
-    float blur[3], edge, twice; /* 2 L */
+    float blur[3], apart, edge, twice; /* 2 L */
 };
 /* Triangles are numbered as the pieces are: those of a parallelogram i are 2 i and 2 i + 1, that of
  * another piece i is whole + i. */
 struct k_exact {
-    float corner[9][K_FEW]; /* of triangles, x, y, z of corners 0, 1, 2 */
-    int id[K_FEW];
+    float corner[9][K_FEW];      /* of triangles, x, y, z of corners 0, 1, 2 */
+    float id[K_FEW];             /* bits of an integer */
     const float *corners[K_FEW]; /* as k_hit's */
     float reach, margin;         /* R; of the longest L', for products at edges */
     uint count, whole;
@@ -74,12 +76,32 @@ K_FN void k_exact_put_triangle(struct k_exact *f, uint to, const struct k_few_ha
 {
     for (uint i = 0; i < 9; i++)
         f->corner[i][to] = half->corners[8 * i];
-    f->id[to] = (int)half->id;
+    f->id[to] = K_AS_FLOAT(half->id);
     f->corners[to] = half->corners;
 }
 
+/* How far off the plane of the piece's own triangle the plane of its other triangle is: the fourth
+ * corner by one of the two edges that should end there. Times n, to 3 u of the edge. */
+K_FN float k_exact_apart(struct k_vec3 n, struct k_vec3 from, struct k_vec3 to, struct k_vec3 edge)
+{
+    const struct k_vec3 off = v3_abs(v3_sub(v3_sub(to, from), edge));
+    return v3_dot(v3_abs(n), v3_madd(off, v3_abs(edge), 0x1.8p-23f)) * 1.0625f;
+}
+K_FN float k_exact_pair_apart(const struct k_few_piece *p, const struct k_few_half *half)
+{
+    struct k_vec3 at[3]; /* the fourth corner, and the ends of the edges */
+    const uint corner1 = half[1].corner1, corner2 = half[1].corner2;
+    at[corner1] = k_few_corner(half[1].corners, 1);
+    at[corner2] = k_few_corner(half[1].corners, 2);
+    at[3u - corner1 - corner2] = k_few_corner(half[1].corners, 0);
+    const struct k_vec3 v0 = v3_load(p->v0), n = v3_load(p->n);
+    return k_min(k_exact_apart(n, at[1], at[0], v3_sub(at[2], v0)),
+                 k_exact_apart(n, at[2], at[0], v3_sub(at[1], v0)));
+}
+
 /* The bounds of the piece. 0: it is too thin or too small for them. */
-K_FN int k_exact_bound(struct k_exact *f, struct k_exact_piece *q)
+K_FN int k_exact_bound(struct k_exact *f, struct k_exact_piece *q, const struct k_few_half *half,
+                       uint halves)
 {
     const struct k_vec3 a = v3_abs(v3_load(q->p.a)), b = v3_abs(v3_load(q->p.b));
     const float over = q->p.over, L = (v3_max(a) + v3_max(b)) / over; /* both edges' sum */
@@ -90,6 +112,10 @@ K_FN int k_exact_bound(struct k_exact *f, struct k_exact_piece *q)
     q->blur[0] = u24 * (a.y * b.z + a.z * b.y);
     q->blur[1] = u24 * (a.z * b.x + a.x * b.z);
     q->blur[2] = u24 * (a.x * b.y + a.y * b.x);
+    struct k_vec3 off = v3(0.0f, 0.0f, 0.0f); /* of the triangles' corner 0 */
+    for (uint i = 0; i < halves; i++)
+        off = v3_most(off, v3_abs(v3_sub(k_few_corner(half[i].corners, 0), v3_load(q->p.v0))));
+    q->apart = q->apart + v3_dot(off, v3_load(q->blur));
     f->margin = k_max(f->margin, 0x1p-14f * more / f->reach);
     return q->edge * f->reach < 0x1p-7f;
 }
@@ -109,7 +135,7 @@ K_FN void k_exact_make(const struct k_scene *sc, struct k_exact *f)
     for (uint i = 0; i < K_FEW; i++) {
         for (uint j = 0; j < 9; j++)
             f->corner[j][i] = 0.0f;
-        f->id[i] = (int)K_NONE;
+        f->id[i] = K_AS_FLOAT(K_NONE);
         f->corners[i] = 0;
     }
     int good = f->reach > 0x1p-20f && f->reach < 0x1p20f;
@@ -125,7 +151,8 @@ K_FN void k_exact_make(const struct k_scene *sc, struct k_exact *f)
                 if (pair)
                     k_exact_put_triangle(f, to + 1u, &half[1]);
                 f->whole += pair;
-                good = good && k_exact_bound(f, q);
+                q->apart = pair ? k_exact_pair_apart(&q->p, half) : 0.0f;
+                good = good && k_exact_bound(f, q, half, 1u + pair);
             }
             id += pair;
         }
@@ -171,14 +198,15 @@ K_FN k_f16 k_exact_piece_meet(const struct k_exact_piece *f, int which, int whol
     const k_f16 cx = v0[0] - r->ox, cy = v0[1] - r->oy, cz = v0[2] - r->oz;
     const k_f16 px = cy * r->dz - cz * r->dy, py = cz * r->dx - cx * r->dz,
                 pz = cx * r->dy - cy * r->dx;
-    const k_f16 inv = f16_reciprocal(r->dx * n[0] + r->dy * n[1] + r->dz * n[2]);
+    const k_f16 det = r->dx * n[0] + 0.0f + r->dy * n[1] + r->dz * n[2]; /* no negative zero */
+    const k_f16 inv = f16_min(f16_reciprocal(det), f16_splat(0x1p60f));
     const k_f16 size = f16_abs(inv), edge = r->edge * f->edge * size; /* negative */
     const k_f16 t = (cx * n[0] + cy * n[1] + cz * n[2]) * inv;
     const k_f16 b1 = (px * a[0] + py * a[1] + pz * a[2]) * inv;
     const k_f16 b2 = (px * b[0] + py * b[1] + pz * b[2]) * inv;
     const k_f16 sum = b1 + b2, most = whole ? f16_max(b1, b2) : sum;
     const k_f16 blur =
-        f16_abs(cx) * f->blur[0] + f16_abs(cy) * f->blur[1] + f16_abs(cz) * f->blur[2];
+        f16_abs(cx) * f->blur[0] + f->apart + f16_abs(cy) * f->blur[1] + f16_abs(cz) * f->blur[2];
     const k_mask16 outside = (f16_min(b1, b2) < edge) | (most > 1.0001220703125f - edge);
     const k_mask16 flat = ~(edge >= -0x1p-4f); /* the ray, along the piece */
     const k_mask16 behind = t + blur * size < 0.0f;
@@ -346,13 +374,56 @@ K_FN struct k_exact_hits k_exact_test(const struct k_exact *f, const struct k_ex
     const k_f16 range = f16_sub(farthest, f16_min(f16_min(s[0].z, s[1].z), s[2].z));
     const k_mask16 near = one_sign & (t < f16_mul(f16_splat(0x1p-4f), range)) &
                           (f16_mul(f16_splat(-0x1p-20f), range) < t);
-    if (i16_any(near))
+    if (i16_bits(near))
         t = f16_select(near, f16_min(k_exact_plane(ok, dk, v), farthest), t);
     h.t = t;
     h.hit = one_sign & (t > 0.0f) & (t < t_max) & k_exact_confirms(r, inv, world, t);
     h.clear =
         one_sign & (f16_min(f16_min(f16_abs(u), f16_abs(h.v)), f16_abs(h.w)) > r->wide * f->margin);
     return h;
+}
+
+/* ---- what rays meet ------------------------------------------------------------------------- */
+
+/* Closest hits. Lanes that are not sure have to be asked of the tree. */
+struct k_exact_found {
+    k_f16 t, b1, b2;
+    k_mask16 triangle, id, sure; /* id: K_NONE where nothing is met */
+};
+K_FN struct k_exact_found k_exact_closest(const struct k_exact *f, struct k_exact_rays rays,
+                                          struct k_exact_starts *starts)
+{
+    struct k_exact_found found;
+    struct k_exact_rays r = k_exact_rays_make(f, rays);
+    r.t = f16_splat(K_INF);
+    k_exact_filter(f, &r, starts);
+    found.triangle = k_exact_triangle(f, &r);
+    const struct k_exact_hits h = k_exact_test(f, &r, found.triangle, f16_splat(K_INF));
+    found.t = f16_select(h.hit, h.t, f16_splat(K_INF));
+    found.b1 = h.v / h.det;
+    found.b2 = h.w / h.det;
+    const k_mask16 none = r.which < 0, others = k_exact_others(f, starts, r.which, found.t);
+    found.id = (k_mask16)f16_look(f->id, found.triangle) | none;
+    found.sure = r.good & ~others & (none | (h.hit & h.clear));
+    return found;
+}
+
+/* Is nothing met before t_max? */
+struct k_exact_lit {
+    k_mask16 lit, sure;
+};
+K_FN struct k_exact_lit k_exact_shadow(const struct k_exact *f, struct k_exact_rays rays,
+                                       k_f16 t_max, struct k_exact_starts *starts)
+{
+    struct k_exact_lit l;
+    struct k_exact_rays r = k_exact_rays_make(f, rays);
+    r.t = t_max * 1.0009765625f; /* with the light itself, as far as it may seem to be before */
+    k_exact_filter(f, &r, starts);
+    const struct k_exact_hits h = k_exact_test(f, &r, k_exact_triangle(f, &r), t_max);
+    const k_mask16 others = k_exact_others(f, starts, r.which, t_max);
+    l.lit = ~others & ((r.which < 0) | (h.clear & ~h.hit));
+    l.sure = r.good & (l.lit | h.hit);
+    return l;
 }
 #endif
 #endif
