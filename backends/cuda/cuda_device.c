@@ -124,7 +124,7 @@ static enum exec_model preferred_model(uint32_t features)
                              K_FEATURE_CUTOUTS | K_FEATURE_LIGHT_TREE | K_FEATURE_LAYERS |
                              K_FEATURE_NORMAL_MAPS,
                    waiting = K_FEATURE_TEXTURES | K_FEATURE_ENV_MAPS | K_FEATURE_DIELECTRIC;
-    if (features & K_FEATURE_MEDIA)
+    if (features & K_FEATURE_MEDIA && !(features & (K_FEATURE_LAYERS | K_FEATURE_NORMAL_MAPS)))
         return MODEL_SEPARATE;
     if (features & various)
         return MODEL_WAVEFRONT;

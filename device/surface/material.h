@@ -89,15 +89,19 @@ K_FN float k_fresnel_conductor_inline(float c, float eta, float k)
     float rp = rs * ((t3 - t4) / (t3 + t4));
     return 0.5f * (rs + rp);
 }
+#if K_APART
 K_CALL float k_fresnel_conductor_apart(float c, float eta, float k)
 {
     return k_fresnel_conductor_inline(c, eta, k);
 }
+#endif
 /* Lists of lobes ask for it in some thirty places. */
 K_FN float k_fresnel_conductor(float c, float eta, float k)
 {
-    if (K_APART && K_HAS(LOBES))
+#if K_APART
+    if (K_HAS(LOBES))
         return k_fresnel_conductor_apart(c, eta, k);
+#endif
     return k_fresnel_conductor_inline(c, eta, k);
 }
 

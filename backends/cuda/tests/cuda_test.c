@@ -55,6 +55,19 @@ static void numbers_are_nvidias(void **state)
 #endif
 }
 
+/* What an H100 was measured to run fastest (docs/results/models.md): a medium alone, and one beside
+ * layers, as in lacquer. */
+static void models_are_the_measured_ones(void **state)
+{
+    (void)state;
+    assert_int_equal(cuda_api.preferred_model(0), MODEL_MEGAKERNEL);
+    assert_int_equal(cuda_api.preferred_model(K_FEATURE_DIELECTRIC), MODEL_SEPARATE);
+    assert_int_equal(cuda_api.preferred_model(K_FEATURE_LOBES), MODEL_WAVEFRONT);
+    assert_int_equal(cuda_api.preferred_model(K_FEATURE_MEDIA | K_FEATURE_CUTOUTS), MODEL_SEPARATE);
+    assert_int_equal(cuda_api.preferred_model(K_FEATURE_MEDIA | K_FEATURE_LOBES | K_FEATURE_LAYERS),
+                     MODEL_WAVEFRONT);
+}
+
 /* ---- the mock ------------------------------------------------------------------------------- */
 
 static void host_code_keeps_the_drivers_rules(void **state)
@@ -102,6 +115,7 @@ int main(int argc, char **argv)
     self = argv[0];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_nvidias),
+        cmocka_unit_test(models_are_the_measured_ones),
         cmocka_unit_test(host_code_keeps_the_drivers_rules),
         cmocka_unit_test(failures_are_reported_and_leave_nothing),
         cmocka_unit_test(kept_kernels_are_of_one_driver),
