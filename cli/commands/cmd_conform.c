@@ -15,9 +15,9 @@ struct conform_command {
     struct option_list devices, levels, scenes, mutants_of;
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips, *challenge;
     double budget_s, compile_budget_s, run_budget_s, inactive_s, canary_s;
-    uint32_t jobs, worker_cases, memory_mib, programs, random_scenes, reruns, mutants;
+    uint32_t jobs, worker_cases, memory_mib, programs, random_scenes, reruns, mutants, searches;
     uint64_t seed;
-    bool list, resume, json, self_test, until_caught, quiet, seed_given;
+    bool list, resume, json, self_test, until_caught, quiet, seed_given, searches_given;
     struct case_settings cases;
 
     struct arena arena;
@@ -393,7 +393,9 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->cases = cmd->cases;
     o->random_scenes = cmd->random_scenes;
     o->random_seed = cmd->seed;
-    if (cmd->seed_given && !cmd->random_scenes && !cmd->mutants)
+    if (cmd->searches_given && !cmd->mutants)
+        o->searches = cmd->searches;
+    if (cmd->seed_given && !cmd->random_scenes && !cmd->mutants && !o->searches)
         return error_msg(err, STATUS_ARG, "--seed belongs to --scenes N and to --mutants N");
     if (cmd->mutants)
         TRY(check_mutants(cmd, err));
@@ -722,6 +724,7 @@ static int run(void *settings, const struct arguments *args)
                 mutants_judge(&cmd->o, &(struct mutants_options){.count = cmd->mutants,
                                                                  .seed = cmd->seed,
                                                                  .files = &cmd->mutants_of,
+                                                                 .searches = cmd->searches,
                                                                  .until_caught = cmd->until_caught,
                                                                  .json = cmd->json,
                                                                  .journal = cmd->journal,
@@ -820,6 +823,10 @@ static const struct option options[] = {
     {"--mutants", OPTION_COUNT, AT(mutants), "N",
      .help = "of --self-test: N mutants of the devices' text in place of the faults, and the share "
              "that the core list notices (docs/explanation/detection_power.md)"},
+    {"--mutants-search", OPTION_UINT, AT(searches), "N",
+     .help = "of --mutants: N random scenes and N grids of shaders, by which a living one is held "
+             "against the text without an edit; 0: none. With --device mutant:K these alone",
+     .preset = "40", .given = AT(searches_given)},
     {"--mutants-of", OPTION_LIST, AT(mutants_of), "FILE",
      .help = "of --mutants: only those of this file of the text, as asl/noise.h; may be repeated",
      .otherwise = "all files"},

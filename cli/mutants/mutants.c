@@ -16,7 +16,8 @@ static const double values_cost = 0.125; /* of a case that looks at values, not 
 /* Only these run the library of shaders (the level's others interpret the IR, on no device); and
  * the machine code of mode strict alone. */
 static const char with_shaders[] =
-    "^(shader[.].*[.]device$|invariance|image[.](dense[.]|[a-z]+[.]shaded-))";
+    "^(shader[.].*[.]device$|shader[.]search|invariance|"
+    "image[.](dense[.]|search[.]|[a-z]+[.]shaded-))";
 static const char with_grids[] =
     "^(shader|invariance[.]shader)"; /* the library is compiled otherwise there */
 static const char in_mode_strict[] = "^image[.](strict|passes|dense)";
@@ -33,24 +34,51 @@ static int listed_compare(const void *a, const void *b)
     return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
 }
 
+static struct conform_options search_options(const struct mutants_run *r)
+{
+    struct conform_options o = r->o;
+    o.list = o.filter = NULL;
+    o.levels = NULL;
+    o.level_count = 0;
+    o.programs = o.random_scenes = 0;
+    o.shard = o.shards = 0;
+    o.searches = r->m->searches;
+    o.random_seed = r->m->seed;
+    return o;
+}
+
+/* The list's cases and those of the search, by which one is asked what. */
+static enum status select_cases(struct mutants_run *r, const struct conform_case **cases,
+                                const struct conform_case **searches, struct error *err)
+{
+    const struct conform_options search = search_options(r);
+    size_t count = 0;
+    TRY(conform_select(&r->arena, &r->o, cases, &r->listed_count, err));
+    if (search.searches)
+        TRY(conform_select(&r->arena, &search, searches, &count, err));
+    r->case_count = r->listed_count + count;
+    r->cases = ARENA_ARRAY(&r->arena, struct listed, r->case_count + 1);
+    return r->cases ? STATUS_OK
+                    : error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->case_count);
+}
+
 static enum status list_cases(struct mutants_run *r, struct error *err)
 {
-    const struct conform_case *cases = NULL;
+    const struct conform_case *cases = NULL, *searches = NULL;
     regex_t shaders, strict, grids;
-    TRY(conform_select(&r->arena, &r->o, &cases, &r->case_count, err));
-    r->cases = ARENA_ARRAY(&r->arena, struct listed, r->case_count);
-    if (!r->cases)
-        return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->case_count);
+    TRY(select_cases(r, &cases, &searches, err));
     bool made = regcomp(&shaders, with_shaders, REG_EXTENDED | REG_NOSUB) == 0 &&
                 regcomp(&grids, with_grids, REG_EXTENDED | REG_NOSUB) == 0 &&
                 regcomp(&strict, in_mode_strict, REG_EXTENDED | REG_NOSUB) == 0;
     for (size_t i = 0; made && i < r->case_count; i++) {
-        struct listed *l = &r->cases[i];
-        *l = (struct listed){.name = cases[i].name,
-                             .with_shaders = matches(&shaders, cases[i].name),
-                             .strict = matches(&strict, cases[i].name),
-                             .grids = matches(&grids, cases[i].name),
-                             .shader_level = strcmp(cases[i].level, "shader") == 0};
+        const bool search = i >= r->listed_count;
+        const struct conform_case *c = search ? &searches[i - r->listed_count] : &cases[i];
+        r->cases[i] = (struct listed){.name = c->name,
+                                      .search = search,
+                                      .with_shaders = matches(&shaders, c->name),
+                                      .strict = matches(&strict, c->name),
+                                      .grids = matches(&grids, c->name),
+                                      .shader_level = strcmp(c->level, "shader") == 0};
     }
     qsort(r->cases, r->case_count, sizeof *r->cases, listed_compare);
     regfree(&shaders);
@@ -176,11 +204,11 @@ static enum status head_make(struct mutants_run *r, struct error *err)
         return error_msg(err, STATUS_MEMORY, "out of memory for the journal");
     r->head = arena_printf(
         a,
-        "{\"journal\":\"mutants\",\"version\":4,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
-        "\"until_caught\":%s,"
+        "{\"journal\":\"mutants\",\"version\":5,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
+        "\"searches\":%u,\"until_caught\":%s,"
         "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
         (unsigned)r->m->count, files, (unsigned long long)r->m->seed,
-        r->m->until_caught ? "true" : "false", hash, key, selection);
+        (unsigned)r->m->searches, r->m->until_caught ? "true" : "false", hash, key, selection);
     return r->head ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for the journal");
 }
 
@@ -363,7 +391,7 @@ static enum status order_cases(struct mutants_run *r, struct error *err)
         for (size_t c = 0; c < n; c++) {
             const struct listed *l = quick[c].l;
             s->due_s[l - r->cases] = INFINITY;
-            if (may_hold(s, l) && may_run(s, l))
+            if (!l->search && may_hold(s, l) && may_run(s, l))
                 own[count++] =
                     (struct choice){l, quick[c].cost * (double)++met[groups[l - r->cases]] *
                                            (l->shader_level ? values_cost : 1)};
@@ -387,13 +415,23 @@ static bool notice_find(const struct notice *list, const char *name)
     return false;
 }
 
+/* Is a living mutant asked this scene or grid? Until one shows it. */
+static bool search_wanted(const struct subject *s, const struct listed *l)
+{
+    return s->class == CLASS_PLAIN ||
+           (s->class == CLASS_ALIVE && !s->shown && may_hold(s, l) && may_run(s, l));
+}
+
 static bool wanted(void *ctx, const char *device, const struct conform_case *c)
 {
     struct mutants_run *r = ctx;
     const struct subject *s = subject_of(r, device);
     const struct listed *l = listed_find(r, c->name);
-    if (r->lost.code || !s || !l || s->done[l - r->cases] ||
-        (s->class != CLASS_PLAIN && s->due_s[l - r->cases] > r->until_s))
+    if (r->lost.code || !s || !l || s->done[l - r->cases])
+        return false;
+    if (l->search)
+        return search_wanted(s, l);
+    if (s->class != CLASS_PLAIN && s->due_s[l - r->cases] > r->until_s)
         return false;
     bool left = r->m->until_caught && s->class != CLASS_ALIVE && s->class != CLASS_PLAIN;
     return !left && !notice_find(r->unusable, c->name);
@@ -471,6 +509,34 @@ static const char *detail_of(struct arena *a, const struct conform_result *resul
     return v && v->type == JSON_STRING ? v->string : NULL;
 }
 
+static struct notice *notice_make(struct mutants_run *r, const struct subject *s,
+                                  const struct listed *l, enum mutant_class class,
+                                  const char *stage, const char *reason)
+{
+    struct notice *n = ARENA_NEW(&r->arena, struct notice);
+    if (!n)
+        return NULL; /* the mutant lives: the share is a lower bound */
+    *n = (struct notice){.name = l->name,
+                         .class = class,
+                         .after_s = s->spent_s,
+                         .stage = arena_strdup(&r->arena, stage ? stage : ""),
+                         .reason = arena_strdup(&r->arena, reason ? reason : "")};
+    return n->stage && n->reason ? n : NULL;
+}
+
+/* A scene or a grid of the search: it is no case, so the mutant stays alive, with what shows it. One
+ * that the text without an edit does not go through says nothing of any. */
+static void search_said(struct mutants_run *r, struct subject *s, struct listed *l,
+                        enum mutant_class class, const char *reason)
+{
+    if (s->class == CLASS_PLAIN)
+        l->skipped |= class != CLASS_ALIVE;
+    else if (class == CLASS_ALIVE)
+        s->searched++;
+    else if (class != CLASS_REFUSED && !s->shown)
+        s->shown = notice_make(r, s, l, class, "", reason);
+}
+
 /* What a case said of a mutant, now or in the journal; class ALIVE: it noticed nothing. */
 static void case_said(struct mutants_run *r, struct subject *s, struct listed *l,
                       enum mutant_class class, double seconds, const char *stage,
@@ -479,21 +545,18 @@ static void case_said(struct mutants_run *r, struct subject *s, struct listed *l
     if (s->class == CLASS_PLAIN)
         l->seconds = seconds;
     s->spent_s += seconds;
-    s->asked += !s->done[l - r->cases];
+    s->asked += !l->search && !s->done[l - r->cases];
     s->done[l - r->cases] = true;
+    if (l->search) {
+        search_said(r, s, l, class, reason);
+        return;
+    }
     if (class == CLASS_REFUSED && s->class != CLASS_PLAIN)
         s->refused = true, s->class = CLASS_REFUSED;
     if (class == CLASS_ALIVE || class == CLASS_REFUSED || notice_find(r->unusable, l->name))
         return;
-    struct notice *n = ARENA_NEW(&r->arena, struct notice);
+    struct notice *n = notice_make(r, s, l, class, stage, reason);
     if (!n)
-        return; /* the mutant lives: the share is a lower bound */
-    *n = (struct notice){.name = l->name,
-                         .class = class,
-                         .after_s = s->spent_s,
-                         .stage = arena_strdup(&r->arena, stage ? stage : ""),
-                         .reason = arena_strdup(&r->arena, reason ? reason : "")};
-    if (!n->stage || !n->reason)
         return;
     if (s->class == CLASS_PLAIN) {
         case_void(r, n);
@@ -539,13 +602,15 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
 
 /* The text as it is goes first, through all cases: one that notices it would notice anything, what
  * one does not run it cannot notice, and one that is skipped notices nothing. */
-static enum status plain_run(struct mutants_run *r, struct error *err)
+static enum status plain_run(struct mutants_run *r, const struct conform_options *of,
+                             struct error *err)
 {
+    struct conform_options o = *of;
     struct conform_summary sum;
     r->ids[0] = r->plain.id;
-    r->o.devices = r->ids;
-    r->o.device_count = 1;
-    return conform_run(&r->o, &sum, err);
+    o.devices = r->ids;
+    o.device_count = 1;
+    return conform_run(&o, &sum, err);
 }
 
 static enum status round_run(struct mutants_run *r, double until_s, struct error *err)
@@ -606,7 +671,7 @@ static enum status recall(void *ctx, const struct json_line *line, struct error 
         while (said && class < CLASS_UNJUDGED && strcmp(said, mutant_class_names[class]) != 0)
             class ++;
         if (!l || !said || class == CLASS_EQUIVALENT || class == CLASS_COMMUTES ||
-            class == CLASS_UNBUILT || class == CLASS_UNJUDGED || !seconds ||
+            class == CLASS_SAME_BITS || class == CLASS_UNBUILT || class == CLASS_UNJUDGED || !seconds ||
             seconds->type != JSON_NUMBER)
             return json_error(
                 err, r->m->journal, fact, STATUS_TYPE,
@@ -635,10 +700,48 @@ static enum status known_before(struct mutants_run *r, struct error *err)
     return json_lines_none(r->journal) ? head_write(r, err) : STATUS_OK;
 }
 
+/* What no case noticed is looked for once more, on scenes and grids that no list has. */
+static enum status search_run(struct mutants_run *r, struct error *err)
+{
+    struct conform_options o = search_options(r);
+    struct conform_summary sum;
+    size_t n = 0;
+    for (size_t i = 0; i < r->count; i++)
+        n += r->subjects[i].class == CLASS_ALIVE;
+    if (!n || !o.searches)
+        return STATUS_OK;
+    TRY(plain_run(r, &o, err));
+    n = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->subjects[i].class == CLASS_ALIVE && !r->subjects[i].shown)
+            r->ids[n++] = r->subjects[i].id;
+    o.devices = r->ids;
+    o.device_count = n;
+    return n == 0 ? STATUS_OK : conform_run(&o, &sum, err);
+}
+
+/* Alive, and it gives the same in all that the search has for it, of which there is some. */
+static bool search_found_none(const struct mutants_run *r, const struct subject *s)
+{
+    if (s->class != CLASS_ALIVE || s->shown || !s->searched)
+        return false;
+    for (size_t c = 0; c < r->case_count; c++)
+        if (r->cases[c].search && !s->done[c] && search_wanted(s, &r->cases[c]))
+            return false;
+    return true;
+}
+
+static void class_by_search(struct mutants_run *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (search_found_none(r, &r->subjects[i]))
+            r->subjects[i].class = CLASS_SAME_BITS;
+}
+
 static enum status rounds_run(struct mutants_run *r, struct error *err)
 {
     TRY(ask_all(r, err));
-    TRY(plain_run(r, err));
+    TRY(plain_run(r, &r->o, err));
     TRY(order_cases(r, err));
     for (double until_s = first_round_s;; until_s *= 2) {
         TRY(round_run(r, until_s, err));
@@ -647,8 +750,9 @@ static enum status rounds_run(struct mutants_run *r, struct error *err)
     }
     for (size_t i = 0; i < r->count; i++)
         for (size_t c = 0; c < r->case_count; c++)
-            r->subjects[i].out_of_reach |= may_hold(&r->subjects[i], &r->cases[c]);
-    return STATUS_OK;
+            r->subjects[i].out_of_reach |=
+                !r->cases[c].search && may_hold(&r->subjects[i], &r->cases[c]);
+    return search_run(r, err);
 }
 
 /* What thousands of mutants are compiled to is of no use to anybody later; and each worker has one
@@ -693,6 +797,7 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
         st = r.lost.code;
         err = r.lost;
     }
+    class_by_search(&r);
     /* what was found is told, however it ended */
     int status = known ? mutants_told(&r, st == STATUS_OK) : EXIT_BAD_INPUT;
     if (st != STATUS_OK && st != STATUS_CANCELLED)

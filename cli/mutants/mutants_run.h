@@ -16,6 +16,7 @@
     X(ERROR, "error")                                                                              \
     X(EQUIVALENT, "equivalent")                                                                    \
     X(COMMUTES, "commutes")                                                                        \
+    X(SAME_BITS, "same bits")                                                                      \
     X(REFUSED, "does not compile")                                                                 \
     X(UNBUILT, "not built here")                                                                   \
     X(UNJUDGED, "not judged")                                                                      \
@@ -47,7 +48,9 @@ struct subject {
     double spent_s;
     bool *done;   /* by case of the run */
     float *due_s; /* by case: seconds of those before it in the mutant's order; INFINITY: never */
-    size_t asked; /* cases */
+    size_t asked;    /* cases of the list */
+    size_t searched; /* scenes and grids that run the function, of the search behind it */
+    struct notice *shown; /* by one of them; the mutant is alive all the same; NULL: none differs */
     bool
         out_of_reach; /* cases of the whole run have it, and what none of them runs none can notice */
     struct notice *first, *last;
@@ -58,6 +61,7 @@ struct listed {
     const char *name;
     double seconds; /* on the text without an edit */
     bool skipped;   /* likewise */
+    bool search;  /* of the search, not of the list */
     bool with_shaders, strict, shader_level, grids;
     const char *reached; /* functions that it runs without an edit, four a digit; NULL: not known */
 };
@@ -69,7 +73,8 @@ struct mutants_run {
     struct subject plain, *subjects, **by_number; /* the latter by number of all there are */
     size_t count, all;
     struct listed *cases;
-    size_t case_count;
+    size_t case_count, listed_count; /* with those of the search, and without */
+    bool searching;
     const char **ids;           /* of those that are judged in this round */
     struct json_lines *journal; /* NULL: none */
     const char *head;           /* its first line, with all that decides what the others mean */

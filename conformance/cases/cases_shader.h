@@ -27,6 +27,12 @@ enum status shader_builtin_case(struct run_context *c, const char *builtin, stru
 /* All builtins, many in one shader: a part of them, from 0. */
 enum { SHADER_BUILTIN_PARTS = 20 };
 enum status shader_builtins_case(struct run_context *c, unsigned part, struct error *err);
+/* The shaders of a part, at points of the same kinds by other dice, until *enough is no longer "". */
+typedef enum status shader_asked(void *ctx, const struct shader_file *f,
+                                 const struct asl_globals *points, size_t count, struct error *err);
+enum status shader_builtins_elsewhere(struct arena *a, unsigned part, uint64_t salt,
+                                      const char *enough, shader_asked *asked, void *ctx,
+                                      struct error *err);
 /* Does the builtin compute anything? */
 bool shader_builtin_computes(const struct asl_builtin_row *row);
 /* shader_programs.c: generated programs themselves. */

@@ -221,10 +221,10 @@ static bool can_be_special(const struct signature *s)
 /* Every binade at its first number, the ones next to that, and others within: where a function
  * changes from one formula to the next lies in one of them. Then numbers that are whole, or halves.
  * The arguments of a point are of one size, or of any two, with slopes. */
-static size_t fill_binades(struct asl_globals *p)
+static size_t fill_binades(struct asl_globals *p, uint64_t salt)
 {
     struct dice d;
-    dice_seed(&d, 79);
+    dice_seed(&d, 79 + salt);
     for (unsigned i = 0; i < EVERY; i++, p++) {
         const bool whole = i >= BINADES * PLACES;
         *p = (struct asl_globals){.surfacearea = 1, .raytype = 1};
@@ -254,18 +254,18 @@ static size_t fill_binades(struct asl_globals *p)
     return EVERY;
 }
 
-static size_t fill_points(const struct signature *s, struct asl_globals *p)
+static size_t fill_points(const struct signature *s, struct asl_globals *p, uint64_t salt)
 {
     struct dice d;
     size_t n = 0;
-    dice_seed(&d, 77);
+    dice_seed(&d, 77 + salt);
     for (size_t i = 0; i < (size_t)SPECIAL * SPECIAL && can_be_special(s); i++, n++) {
         p[n] = (struct asl_globals){.surfacearea = 1, .raytype = 1u << (i % 8)};
         for (unsigned k = 0; k < 16; k++)
             *slot(&p[n], k) = special[(k % 2 ? i / SPECIAL : i + k / 2) % SPECIAL];
     }
     if (can_be_special(s))
-        n += fill_binades(p + n);
+        n += fill_binades(p + n, salt);
     for (size_t i = 0; i < RANDOM; i++, n++) {
         p[n] = (struct asl_globals){.surfacearea = 1, .raytype = 1u << (i % 8)};
         for (unsigned k = 0; k < 16; k++)
@@ -300,7 +300,7 @@ static size_t fill_points(const struct signature *s, struct asl_globals *p)
  * a step of their own, forward or back, by less than a cell of noise or by many; every fifth row
  * bends, by the next component. What else there is stays, negative or not, and in half of the rows
  * whole, as periods are. */
-static size_t fill_rows(struct asl_globals *p)
+static size_t fill_rows(struct asl_globals *p, uint64_t salt)
 {
     static const float steps[] = {0.0f,   0x1p-5f, 0.11f,  0.29f, 0.53f,    0.97f, 1.4f,   2.3f,
                                   -0.13f, -0.31f,  -0.61f, -1.1f, -0x1p-6f, -2.7f, 17.25f, 3e8f};
@@ -309,7 +309,7 @@ static size_t fill_rows(struct asl_globals *p)
     static const unsigned moving[] = {1u | 1u << 2 | 1u << 8, 1u << 1 | 1u << 5 | 1u << 11,
                                       1u | 1u << 2, 1u << 1 | 1u << 5};
     struct dice d;
-    dice_seed(&d, 78);
+    dice_seed(&d, 78 + salt);
     for (size_t row = 0; row < ROWS; row++) {
         const unsigned moves = moving[row / count % 4];
         float base[16];
@@ -330,6 +330,8 @@ static size_t fill_rows(struct asl_globals *p)
     }
     return (size_t)ROWS * ROW;
 }
+
+enum { POINTS_MOST = SPECIAL * SPECIAL + EVERY + RANDOM + CALM + ROWS * ROW };
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
@@ -554,7 +556,7 @@ static enum status judge_rows(struct builtin_judge *j, const struct shader_file 
          .scale = {-31, 7},
          .vary_u = true},
         {.width = 1, .height = GRID_HEIGHT, .offset = {-0.3, 4}, .vary_v = true}};
-    struct shade_points points = {.globals = room, .count = fill_rows(room)};
+    struct shade_points points = {.globals = room, .count = fill_rows(room, 0)};
     enum status st = judge_points(j, f, s, &points, room, calls, err);
     for (size_t i = 0; st == STATUS_OK && !*j->difference && i < sizeof grids / sizeof *grids;
          i++) {
@@ -574,8 +576,7 @@ static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
     struct arena a = {0};
     struct shader_file f;
     struct text text = {0};
-    struct asl_globals *points = ARENA_ARRAY(
-        &a, struct asl_globals, (size_t)SPECIAL * SPECIAL + EVERY + RANDOM + CALM + ROWS * ROW);
+    struct asl_globals *points = ARENA_ARRAY(&a, struct asl_globals, POINTS_MOST);
     enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
     write_shader_text(&text, calls, call_count, !rows);
     j->program = text.data;
@@ -584,7 +585,7 @@ static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
     if (st == STATUS_OK && rows) {
         st = judge_rows(j, &f, s, points, calls, err);
     } else if (st == STATUS_OK) {
-        const struct shade_points p = {.globals = points, .count = fill_points(calls[0].s, points)};
+        const struct shade_points p = {.globals = points, .count = fill_points(calls[0].s, points, 0)};
         st = judge_points(j, &f, s, &p, points, calls, err);
     }
     if (*j->difference) {
@@ -715,26 +716,86 @@ static size_t list_calls(struct call *out, bool tame, bool plain)
     return n;
 }
 
-enum status shader_builtins_case(struct run_context *c, unsigned part, struct error *err)
+/* What is done with one of a part's shaders. rows: at points in rows. */
+typedef enum status with_calls(void *ctx, const struct call *calls, size_t count, bool rows,
+                               struct error *err);
+
+/* The shaders of a part, until *enough. */
+static enum status each_of_part(struct arena *a, unsigned part, const char *enough, with_calls *with,
+                                void *ctx, struct error *err)
 {
-    struct shader_setting s;
-    struct builtin_judge j = {.c = c};
-    struct builtin_count n = {0};
-    TRY(shader_case_setting(c, &s, err));
-    j.exact = strcmp(s.engine, "ir") == 0;
-    s.level = 2;
     size_t shaders = 0;
-    for (unsigned kind = 0; kind < 6 && !*j.difference; kind++) { /* the last two: in rows */
+    for (unsigned kind = 0; kind < 6 && !*enough; kind++) { /* the last two: in rows */
         const bool rows = kind > 3, tame = rows || kind & 1, plain = kind == 5 || kind & 2;
         const size_t count = list_calls(NULL, tame, plain);
-        struct call *calls = ARENA_ARRAY(c->arena, struct call, count + 1);
+        struct call *calls = ARENA_ARRAY(a, struct call, count + 1);
         if (!calls)
             return error_msg(err, STATUS_MEMORY, "out of memory for calls");
         (void)list_calls(calls, tame, plain);
-        for (size_t at = 0; at < count && !*j.difference; at += CALLS, shaders++)
+        for (size_t at = 0; at < count && !*enough; at += CALLS, shaders++)
             if (shaders % SHADER_BUILTIN_PARTS == part)
-                TRY(judge_halves(c, &j, &s, calls + at, count - at < CALLS ? count - at : CALLS,
-                                 rows, &n, err));
+                TRY(with(ctx, calls + at, count - at < CALLS ? count - at : CALLS, rows, err));
     }
-    return verdict_of(c, &j, &n);
+    return STATUS_OK;
+}
+
+struct judging_part {
+    struct run_context *c;
+    struct shader_setting s;
+    struct builtin_judge j;
+    struct builtin_count n;
+};
+
+static enum status judge_one(void *ctx, const struct call *calls, size_t count, bool rows,
+                             struct error *err)
+{
+    struct judging_part *p = ctx;
+    return judge_halves(p->c, &p->j, &p->s, calls, count, rows, &p->n, err);
+}
+
+enum status shader_builtins_case(struct run_context *c, unsigned part, struct error *err)
+{
+    struct judging_part p = {.c = c, .j = {.c = c}};
+    TRY(shader_case_setting(c, &p.s, err));
+    p.j.exact = strcmp(p.s.engine, "ir") == 0;
+    p.s.level = 2;
+    TRY(each_of_part(c->arena, part, p.j.difference, judge_one, &p, err));
+    return verdict_of(c, &p.j, &p.n);
+}
+
+/* ---- other points ---------------------------------------------------------------------------- */
+
+struct asking {
+    uint64_t salt;
+    shader_asked *asked;
+    void *ctx;
+};
+
+static enum status ask_one(void *ctx, const struct call *calls, size_t count, bool rows,
+                           struct error *err)
+{
+    const struct asking *k = ctx;
+    struct arena a = {0};
+    struct shader_file f;
+    struct text text = {0};
+    struct asl_globals *points = ARENA_ARRAY(&a, struct asl_globals, POINTS_MOST);
+    enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
+    write_shader_text(&text, calls, count, !rows);
+    if (st == STATUS_OK)
+        st = shader_file_read(&a, "builtin.asl", text.data, text.len, 0, &f, err);
+    if (st == STATUS_OK)
+        st = k->asked(k->ctx, &f, points,
+                      rows ? fill_rows(points, k->salt) : fill_points(calls[0].s, points, k->salt),
+                      err);
+    text_free(&text);
+    arena_free(&a);
+    return st;
+}
+
+enum status shader_builtins_elsewhere(struct arena *a, unsigned part, uint64_t salt,
+                                      const char *enough, shader_asked *asked, void *ctx,
+                                      struct error *err)
+{
+    struct asking k = {salt, asked, ctx};
+    return each_of_part(a, part, enough, ask_one, &k, err);
 }

@@ -2,6 +2,7 @@
 /* The suite: every case by name, the lists, and what a run's options select. */
 #include "case.h"
 #include "cases_random.h"
+#include "cases_search.h"
 #include "cases_shader.h"
 #include "worth/worth.h"
 
@@ -101,13 +102,14 @@ static enum status list_cases(struct arena *a, const struct conform_options *o,
                               const struct conform_case **out, size_t *count, struct error *err)
 {
     struct named_scene *named = NULL;
-    const struct conform_case *shader = NULL, *random = NULL;
-    size_t named_count = 0, n = 0, shader_count = 0, random_count = 0;
+    const struct conform_case *shader = NULL, *random = NULL, *search = NULL;
+    size_t named_count = 0, n = 0, shader_count = 0, random_count = 0, search_count = 0;
     TRY(collect_scenes(a, o->scenes, o->scene_count, &named, &named_count, err));
     TRY(shader_cases(a, o->scenes, o->scene_count, o->programs, &shader, &shader_count, err));
     TRY(random_cases(a, o->random_scenes, o->random_seed, &random, &random_count, err));
+    TRY(search_cases(a, o->searches, o->random_seed, &search, &search_count, err));
     const char *challenge = o->challenge;
-    size_t total = shader_count + random_count + (challenge ? (size_t)CHALLENGE_CASES : 0);
+    size_t total = shader_count + random_count + search_count + (challenge ? (size_t)CHALLENGE_CASES : 0);
     for (size_t l = 0; l < LEVEL_COUNT; l++)
         total += levels[l].plain->count + levels[l].scenes->count * named_count;
     struct conform_case *list = ARENA_ARRAY(a, struct conform_case, total);
@@ -136,6 +138,7 @@ static enum status list_cases(struct arena *a, const struct conform_options *o,
     }
     memcpy(list + n, shader, shader_count * sizeof *list);
     memcpy(list + n + shader_count, random, random_count * sizeof *list);
+    memcpy(list + n + shader_count + random_count, search, search_count * sizeof *list);
     *out = list;
     *count = total;
     return STATUS_OK;
@@ -167,6 +170,8 @@ const struct case_row *suite_row(const char *name)
     const struct case_row *row = random_row(name);
     if (!row)
         row = challenge_row(name);
+    if (!row)
+        row = search_row(name);
     return row ? row : shader_row(name);
 }
 
@@ -270,6 +275,7 @@ static uint32_t shard_of(const char *name, uint32_t shards)
 static bool is_named(const struct conform_options *o, const struct conform_case *c)
 {
     bool named = shader_is_program(c->name, o->programs) || random_is_case(c->name) ||
+                 search_is_case(c->name) ||
                  (o->challenge && challenge_has(o->challenge, c->name));
     for (size_t k = 0; c->scene && k < o->scene_count && !named; k++)
         named = same_file(c->scene, o->scenes[k]);
@@ -286,7 +292,7 @@ static enum status list_open(struct arena *a, const struct conform_options *o,
     *listed = ARENA_ARRAY(a, bool, *count);
     if (!*listed)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", *count);
-    if (o->random_scenes && !o->list)
+    if (o->searches || (o->random_scenes && !o->list))
         return STATUS_OK; /* these alone */
     return read_list(a, o->list ? o->list : "core", *all, *count, *listed, err);
 }
