@@ -2201,6 +2201,8 @@ case_conform_self_test()
     says "--mutants takes no --device"
     run 2 conform --self-test --mutants-of asl/noise.h
     says "--mutants-of belongs to --mutants N"
+    run 77 conform --device native --mutants-search 1 --filter '^image'
+    run 2 conform --device native --mutants-search -1
     run 2 conform --self-test --mutants 3 --mutants-of asl/none.h
     says "no mutant is of asl/none.h"
     for words in "--mutants 0" "--mutants -1" "--mutants 3 --seed x" "--mutants 3 --seed 18446744073709551616"; do
@@ -2211,14 +2213,14 @@ case_conform_self_test()
 # What is known of mutants is in the journal, and is not asked again. Which mutants come, and so the status, is the text's matter.
 case_conform_mutants_journal()
 {
-    local two=(--self-test --mutants 2 --seed 4 --filter '^image[.]strict[.]cornell$' --jobs 2 --journal m.jsonl --json)
+    local two=(--self-test --mutants 2 --mutants-search 1 --seed 4 --filter '^image[.]strict[.]cornell$' --jobs 2 --journal m.jsonl --json)
     mutants()
     {
         local status=0
         "$program" conform "${two[@]}" "$@" >stdout 2>stderr </dev/null || status=$?
         [[ $status =~ ^(0|1|77)$ ]] || fail "mutants ended with $status: $(cat stderr)"
         for i in 0 1; do
-            for key in id class asked spent_s; do json "mutants[$i].$key"; done
+            for key in id class asked searched shown_by spent_s; do json "mutants[$i].$key"; done
         done
     }
     mutants >first.txt
@@ -2236,6 +2238,8 @@ case_conform_mutants_journal()
     cmp first.txt again.txt || fail "the journal says something else than the run did"
     cmp whole.jsonl m.jsonl || fail "what was known was asked again"
     run 2 conform "${two[@]}" --resume --seed 5
+    says "the journal of another run of mutants"
+    run 2 conform "${two[@]}" --resume --mutants-search 2
     says "the journal of another run of mutants"
     printf '{"mutant":"mutant:99999999","compiles":true}\n' >>m.jsonl
     run 2 conform "${two[@]}" --resume

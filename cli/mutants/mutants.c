@@ -15,9 +15,8 @@ static const double worker_s = 0.05;     /* what a process costs that runs a cas
 static const double values_cost = 0.125; /* of a case that looks at values, not at a picture */
 /* Only these run the library of shaders (the level's others interpret the IR, on no device); and
  * the machine code of mode strict alone. */
-static const char with_shaders[] =
-    "^(shader[.].*[.]device$|shader[.]search|invariance|"
-    "image[.](dense[.]|search[.]|[a-z]+[.]shaded-))";
+static const char with_shaders[] = "^(shader[.].*[.]device$|shader[.]search|invariance|"
+                                   "image[.](dense[.]|search[.]|[a-z]+[.]shaded-))";
 static const char with_grids[] =
     "^(shader|invariance[.]shader)"; /* the library is compiled otherwise there */
 static const char in_mode_strict[] = "^image[.](strict|passes|dense)";
@@ -207,8 +206,8 @@ static enum status head_make(struct mutants_run *r, struct error *err)
         "{\"journal\":\"mutants\",\"version\":5,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
         "\"searches\":%u,\"until_caught\":%s,"
         "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
-        (unsigned)r->m->count, files, (unsigned long long)r->m->seed,
-        (unsigned)r->m->searches, r->m->until_caught ? "true" : "false", hash, key, selection);
+        (unsigned)r->m->count, files, (unsigned long long)r->m->seed, (unsigned)r->m->searches,
+        r->m->until_caught ? "true" : "false", hash, key, selection);
     return r->head ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for the journal");
 }
 
@@ -671,8 +670,8 @@ static enum status recall(void *ctx, const struct json_line *line, struct error 
         while (said && class < CLASS_UNJUDGED && strcmp(said, mutant_class_names[class]) != 0)
             class ++;
         if (!l || !said || class == CLASS_EQUIVALENT || class == CLASS_COMMUTES ||
-            class == CLASS_SAME_BITS || class == CLASS_UNBUILT || class == CLASS_UNJUDGED || !seconds ||
-            seconds->type != JSON_NUMBER)
+            class == CLASS_SAME_BITS || class == CLASS_UNBUILT || class == CLASS_UNJUDGED ||
+            !seconds || seconds->type != JSON_NUMBER)
             return json_error(
                 err, r->m->journal, fact, STATUS_TYPE,
                 "expected \"compiles\", \"built\", \"same\", \"grids\", \"commutes\", or "

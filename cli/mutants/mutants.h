@@ -11,7 +11,7 @@ struct mutants_options {
     uint64_t seed;
     const struct option_list *files; /* only edits of these: "asl/noise.h"; empty: of all */
     uint32_t searches; /* scenes, and grids of shaders, that a living one is asked; 0: none */
-    bool until_caught;               /* else every case runs on every mutant */
+    bool until_caught; /* else every case runs on every mutant */
     bool json;
     const char *journal; /* path; NULL: nothing is kept */
     bool resume;

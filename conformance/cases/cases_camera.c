@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image.camera.TYPE: each type of camera with each filter, aperture and the clamp, in scenes made
  * here: strict bits are native's, and every sample is in step with the reference. */
-#include "cases_camera.h"
 #include "answers.h"
+#include "cases_image.h"
 #include "steps/offers.h"
 
 #include <string.h>

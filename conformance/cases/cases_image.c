@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Level image: whole pictures of a scene. */
+#include "cases_image.h"
 #include "answers.h"
 #include "case.h"
-#include "cases_camera.h"
-#include "cases_random.h"
-#include "pictures.h"
 #include "steps/offers.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* image.passes: what k_passes writes, in strict mode: its beauty has the film's bits, its direct
  * light those of a film of paths of two edges, a few passes alone are those of all, everything is
  * native's to the bit; and native's is the reference's but where a decision fell otherwise. */
-#include "cases_camera.h"
+#include "cases_image.h"
 #include "steps/offers.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image.random.SEED-NUMBER: a scene that the generator makes, by bits, steps and relations; and
  * image.relations.SCENE. What fails is made smaller and kept in a file. */
-#include "cases_random.h"
 #include "answers.h"
+#include "cases_image.h"
 #include "generate/offers.h"
 #include "scene_trial.h"
 #include "steps/offers.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image.search.SEED-NUMBER: a random scene, in all modes and over all trees, on a mutant and on the
- * text without an edit: one bit that differs is a FAIL. shader.search.SEED-NUMBER: grids of shaders
- * likewise: the library's builtins at points that no case has, and generated programs by turns. On the
- * text without an edit nothing is compared: it tells which functions it ran. */
-#include "cases_search.h"
+ * text without an edit: one bit that differs is a FAIL. shader.search.SEED-NUMBER: grids of shaders in
+ * mode strict, every fifth in all modes: the library's builtins at points that no case has, and
+ * generated programs by turns. On the text without an edit nothing is compared: it tells which
+ * functions it ran. */
+#include "cases_image.h"
 #include "cases_shader.h"
 #include "generate/offers.h"
 #include "scene_trial.h"
@@ -14,11 +15,14 @@
 #include <string.h>
 
 enum { WIDTH = 24, SAMPLES = 2, SIDE = 12, RANDOM_POINTS = 112 };
+/* A grid of a mutant is a whole program to compile, and modes change little of the library. */
+enum { LOOSE_EVERY = 5 };
 static const char plain[] = "mutant:none";
 
 struct search {
     struct run_context *c;
     bool compares; /* the device is no text without an edit */
+    bool loose;    /* grids: in modes device and fast too */
     char difference[512];
 };
 
@@ -32,12 +36,11 @@ static enum status search_open(struct run_context *c, struct search *s, struct e
 
 static enum status search_verdict(struct search *s, uint64_t seed, uint64_t number)
 {
-    s->c->result->replay =
-        arena_printf(s->c->arena,
-                     "isophote conform --device %s --mutants-search %llu --seed %llu "
-                     "--filter '^%s$'",
-                     s->c->device_id, (unsigned long long)number + 1, (unsigned long long)seed,
-                     s->c->name);
+    s->c->result->replay = arena_printf(
+        s->c->arena,
+        "isophote conform --device %s --mutants-search %llu --seed %llu "
+        "--filter '^%s$'",
+        s->c->device_id, (unsigned long long)number + 1, (unsigned long long)seed, s->c->name);
     if (s->difference[0])
         return case_fail(s->c, "%s", s->difference);
     return s->compares ? case_pass(s->c, "the same bits as the text without an edit")
@@ -54,12 +57,14 @@ static enum status picture(struct device *d, const struct scene *s, const struct
     return judge_render(d, s, job, film, err);
 }
 
-static void note_bits(struct search *q, const struct render_job *job, const struct bit_difference *b)
+static void note_bits(struct search *q, const struct render_job *job,
+                      const struct bit_difference *b)
 {
-    (void)snprintf(q->difference, sizeof q->difference,
-                   "mode %s, tree %s: %zu pixels differ; first (%u,%u): %.9g, without the edit %.9g",
-                   math_mode_name(job->set.build.mode), bvh_kind_name(job->set.load.bvh), b->pixels,
-                   b->x, b->y, b->a, b->b);
+    (void)snprintf(
+        q->difference, sizeof q->difference,
+        "mode %s, tree %s: %zu pixels differ; first (%u,%u): %.9g, without the edit %.9g",
+        math_mode_name(job->set.build.mode), bvh_kind_name(job->set.load.bvh), b->pixels, b->x,
+        b->y, b->a, b->b);
 }
 
 static enum status compare_pictures(struct search *q, struct device *other, const struct scene *s,
@@ -156,9 +161,10 @@ static void compare_outputs(struct search *q, const struct shade_result *mine,
             const size_t point = i / a->slots, slot = i % a->slots;
             if (a->ran[point] != b->ran[point] ||
                 !same_words(asl_type_scalar(a->type, slot), mine, a->words[i], right, b->words[i]))
-                (void)snprintf(q->difference, sizeof q->difference,
-                               "mode %s: %.100s[%zu] at point %zu is 0x%08x, without the edit 0x%08x",
-                               math_mode_name(mode), a->name, slot, point, a->words[i], b->words[i]);
+                (void)snprintf(
+                    q->difference, sizeof q->difference,
+                    "mode %s: %.100s[%zu] at point %zu is 0x%08x, without the edit 0x%08x",
+                    math_mode_name(mode), a->name, slot, point, a->words[i], b->words[i]);
         }
         q->c->compared += words;
     }
@@ -194,7 +200,8 @@ static enum status search_shader(void *ctx, const struct shader_file *f,
 {
     struct search *q = ctx;
     const struct shade_points p = {.globals = points, .count = count};
-    for (int mode = 0; mode < MODE_COUNT && !q->difference[0]; mode++) {
+    const int modes = q->loose ? MODE_COUNT : MODE_STRICT + 1;
+    for (int mode = 0; mode < modes && !q->difference[0]; mode++) {
         struct shade_result mine = {0}, right = {0};
         struct error why = {0};
         enum status st = run_grid(f, q->c->device_id, (enum math_mode)mode, &p, &mine, &why);
@@ -244,6 +251,7 @@ static enum status shader_search(struct run_context *c, struct error *err)
     TRY(search_open(c, &q, err));
     if (!parse_name(c->name, shader_prefix, &seed, &number))
         return error_msg(err, STATUS_TYPE, "there is no case %s", c->name);
+    q.loose = number % LOOSE_EVERY == 0;
     const uint64_t dice = (seed * 2654435761u + number) * 1024 + 1024; /* none that a case has */
     if (number % 2)
         TRY(search_program(&q, dice, err));
@@ -287,8 +295,8 @@ enum status search_cases(struct arena *a, uint32_t each, uint64_t seed,
     struct conform_case *list = ARENA_ARRAY(a, struct conform_case, total + 1);
     for (size_t i = 0; list && i < total; i++) {
         const struct case_row *row = &rows[i % KINDS];
-        const char *name = arena_printf(a, "%s%llu-%zu", row->name, (unsigned long long)seed,
-                                        i / KINDS);
+        const char *name =
+            arena_printf(a, "%s%llu-%zu", row->name, (unsigned long long)seed, i / KINDS);
         const char *level = i % KINDS ? "shader" : "image";
         if (!name)
             return error_msg(err, STATUS_MEMORY, "out of memory for %zu searches", total);

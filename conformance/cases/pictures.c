@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pictures.h"
+#include "case.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -585,7 +585,8 @@ static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
     if (st == STATUS_OK && rows) {
         st = judge_rows(j, &f, s, points, calls, err);
     } else if (st == STATUS_OK) {
-        const struct shade_points p = {.globals = points, .count = fill_points(calls[0].s, points, 0)};
+        const struct shade_points p = {.globals = points,
+                                       .count = fill_points(calls[0].s, points, 0)};
         st = judge_points(j, &f, s, &p, points, calls, err);
     }
     if (*j->difference) {
@@ -721,8 +722,8 @@ typedef enum status with_calls(void *ctx, const struct call *calls, size_t count
                                struct error *err);
 
 /* The shaders of a part, until *enough. */
-static enum status each_of_part(struct arena *a, unsigned part, const char *enough, with_calls *with,
-                                void *ctx, struct error *err)
+static enum status each_of_part(struct arena *a, unsigned part, const char *enough,
+                                with_calls *with, void *ctx, struct error *err)
 {
     size_t shaders = 0;
     for (unsigned kind = 0; kind < 6 && !*enough; kind++) { /* the last two: in rows */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The suite: every case by name, the lists, and what a run's options select. */
 #include "case.h"
-#include "cases_random.h"
-#include "cases_search.h"
+#include "cases_image.h"
 #include "cases_shader.h"
 #include "worth/worth.h"
 
@@ -109,7 +108,8 @@ static enum status list_cases(struct arena *a, const struct conform_options *o,
     TRY(random_cases(a, o->random_scenes, o->random_seed, &random, &random_count, err));
     TRY(search_cases(a, o->searches, o->random_seed, &search, &search_count, err));
     const char *challenge = o->challenge;
-    size_t total = shader_count + random_count + search_count + (challenge ? (size_t)CHALLENGE_CASES : 0);
+    size_t total =
+        shader_count + random_count + search_count + (challenge ? (size_t)CHALLENGE_CASES : 0);
     for (size_t l = 0; l < LEVEL_COUNT; l++)
         total += levels[l].plain->count + levels[l].scenes->count * named_count;
     struct conform_case *list = ARENA_ARRAY(a, struct conform_case, total);
@@ -275,8 +275,7 @@ static uint32_t shard_of(const char *name, uint32_t shards)
 static bool is_named(const struct conform_options *o, const struct conform_case *c)
 {
     bool named = shader_is_program(c->name, o->programs) || random_is_case(c->name) ||
-                 search_is_case(c->name) ||
-                 (o->challenge && challenge_has(o->challenge, c->name));
+                 search_is_case(c->name) || (o->challenge && challenge_has(o->challenge, c->name));
     for (size_t k = 0; c->scene && k < o->scene_count && !named; k++)
         named = same_file(c->scene, o->scenes[k]);
     return named;

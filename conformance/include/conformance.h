@@ -137,7 +137,8 @@ struct conform_options {
     uint32_t random_scenes; /* the first ones that the generator makes of random_seed; above 0 and
                                without a list: these alone */
     uint64_t random_seed;
-    uint32_t searches; /* above 0: as many scenes and as many grids of random_seed, which mutants are
+    uint32_t
+        searches; /* above 0: as many scenes and as many grids of random_seed, which mutants are
                           asked that no case noticed: these alone */
     struct case_settings cases;
     const char *challenge;  /* 32 to 64 digits, lower case: cases of scenes that it decides; NULL:
