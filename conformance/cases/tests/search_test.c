@@ -21,8 +21,7 @@ static const char *mutant_of(struct arena *a, const char *function, const char *
     for (size_t k = 0; k < n; k++) {
         struct mutant m;
         assert_int_equal(mutant_find(a, k, &m, NULL), STATUS_OK);
-        if (strcmp(m.function, function) == 0 && strcmp(m.was, was) == 0 &&
-            strcmp(m.now, now) == 0)
+        if (strcmp(m.function, function) == 0 && strcmp(m.was, was) == 0 && strcmp(m.now, now) == 0)
             return arena_printf(a, "mutant:%zu", k);
     }
     fail_msg("no edit of %s makes %s of %s", function, now, was);
