@@ -2203,6 +2203,8 @@ case_conform_self_test()
     says "--mutants-of belongs to --mutants N"
     run 77 conform --device native --mutants-search 1 --filter '^image'
     run 2 conform --device native --mutants-search -1
+    run 2 conform --device native --mutants-search 1 --store s.db
+    says "it takes no --store"
     run 2 conform --self-test --mutants 3 --mutants-of asl/none.h
     says "no mutant is of asl/none.h"
     for words in "--mutants 0" "--mutants -1" "--mutants 3 --seed x" "--mutants 3 --seed 18446744073709551616"; do

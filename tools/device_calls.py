@@ -28,6 +28,7 @@ STAGES = {
 GROUPS = {
     "hit": ["k_hit_item", "k_hit", "k_closest", "k_occluded", "k_brute_force"],
     "light": ["k_light_sample_make"],
+    "lights": ["k_light_sample_make"],
     "environment": ["k_env_eval"],
     "texture": ["k_texture_lookup"],
     "texels": ["k_texture_lookup"],

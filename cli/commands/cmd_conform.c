@@ -395,6 +395,9 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->random_seed = cmd->seed;
     if (cmd->searches_given && !cmd->mutants)
         o->searches = cmd->searches;
+    if (o->searches && (cmd->store || cmd->journal))
+        return error_msg(err, STATUS_ARG,
+                         "--mutants-search judges no device: it takes no --store or --journal");
     if (cmd->seed_given && !cmd->random_scenes && !cmd->mutants && !o->searches)
         return error_msg(err, STATUS_ARG, "--seed belongs to --scenes N and to --mutants N");
     if (cmd->mutants)

@@ -16,10 +16,10 @@ static const double values_cost = 0.125; /* of a case that looks at values, not 
 /* Only these run the library of shaders (the level's others interpret the IR, on no device); and
  * the machine code of mode strict alone. */
 static const char with_shaders[] = "^(shader[.].*[.]device$|shader[.]search|invariance|"
-                                   "image[.](dense[.]|search[.]|[a-z]+[.]shaded-))";
+                                   "image[.](dense[.]|edges[.]|search[.]|[a-z]+[.]shaded-))";
 static const char with_grids[] =
     "^(shader|invariance[.]shader)"; /* the library is compiled otherwise there */
-static const char in_mode_strict[] = "^image[.](strict|passes|dense)";
+static const char in_mode_strict[] = "^(image[.](strict|passes|dense|edges)|kernel[.]values)";
 
 /* ---- which ---------------------------------------------------------------------------------- */
 
@@ -61,6 +61,20 @@ static enum status select_cases(struct mutants_run *r, const struct conform_case
                     : error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->case_count);
 }
 
+struct groups {
+    const regex_t *shaders, *strict, *grids;
+};
+
+static struct listed case_listed(const struct groups *g, const struct conform_case *c, bool search)
+{
+    return (struct listed){.name = c->name,
+                           .search = search,
+                           .with_shaders = matches(g->shaders, c->name),
+                           .strict = matches(g->strict, c->name),
+                           .grids = matches(g->grids, c->name),
+                           .shader_level = strcmp(c->level, "shader") == 0};
+}
+
 static enum status list_cases(struct mutants_run *r, struct error *err)
 {
     const struct conform_case *cases = NULL, *searches = NULL;
@@ -69,16 +83,11 @@ static enum status list_cases(struct mutants_run *r, struct error *err)
     bool made = regcomp(&shaders, with_shaders, REG_EXTENDED | REG_NOSUB) == 0 &&
                 regcomp(&grids, with_grids, REG_EXTENDED | REG_NOSUB) == 0 &&
                 regcomp(&strict, in_mode_strict, REG_EXTENDED | REG_NOSUB) == 0;
-    for (size_t i = 0; made && i < r->case_count; i++) {
-        const bool search = i >= r->listed_count;
-        const struct conform_case *c = search ? &searches[i - r->listed_count] : &cases[i];
-        r->cases[i] = (struct listed){.name = c->name,
-                                      .search = search,
-                                      .with_shaders = matches(&shaders, c->name),
-                                      .strict = matches(&strict, c->name),
-                                      .grids = matches(&grids, c->name),
-                                      .shader_level = strcmp(c->level, "shader") == 0};
-    }
+    const struct groups g = {&shaders, &strict, &grids};
+    for (size_t i = 0; made && i < r->listed_count; i++)
+        r->cases[i] = case_listed(&g, &cases[i], false);
+    for (size_t i = r->listed_count; made && searches && i < r->case_count; i++)
+        r->cases[i] = case_listed(&g, &searches[i - r->listed_count], true);
     qsort(r->cases, r->case_count, sizeof *r->cases, listed_compare);
     regfree(&shaders);
     regfree(&strict);

@@ -137,11 +137,16 @@ static void materials_json(struct text *t)
     text_free(&list.objects);
 }
 
-static enum status material_scene(struct run_context *c, struct error *err)
+enum status materials_scene(struct run_context *c, struct error *err)
 {
     struct text t = {0};
     materials_json(&t);
-    enum status s = case_materials(c, &t, err);
+    return case_materials(c, &t, err);
+}
+
+static enum status material_scene(struct run_context *c, struct error *err)
+{
+    enum status s = materials_scene(c, err);
     return s == STATUS_OK ? case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err) : s;
 }
 

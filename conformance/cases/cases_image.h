@@ -15,9 +15,11 @@ enum status random_cases(struct arena *a, uint32_t scenes, uint64_t seed,
 bool random_is_case(const char *name);
 /* The row of such a case, NULL for other names. */
 const struct case_row *random_row(const char *name);
-/* image.dense.N: every closure and pattern that random scenes are made of; the last one is
+/* image.dense.N, image.edges.N: every closure and pattern that random scenes are made of; the last one is
  * scenes/dense. */
 enum status image_dense(struct run_context *c, struct error *err);
+/* The scene of image.dense's part, from 0, as the case's scene. */
+enum status dense_part_load(struct run_context *c, uint32_t part, struct error *err);
 /* image.relations.SCENE: a scene against its other selves. */
 enum status image_relations(struct run_context *c, struct error *err);
 

@@ -140,6 +140,89 @@ enum status kernel_light(struct run_context *c, struct error *err)
     return tally_verdict(&t, c);
 }
 
+/* ---- mode fast's chances ---------------------------------------------------------------------- */
+
+/* Sixty lights in a room, every second one a spot: nodes of lights with boxes and cones. */
+static enum status lights_scene(struct run_context *c, struct error *err)
+{
+    enum { LIGHTS = 60 };
+    struct dice d = {.key = 0x11a};
+    struct text t = {0};
+    text_puts(&t, "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 9], \"target\": [0, 0, 0]}, "
+                  "\"render\": {\"light_choice\": \"tree\"}, \"materials\": {\"m\": {\"type\": "
+                  "\"diffuse\"}}, \"objects\": [{\"type\": \"sphere\", \"radius\": 4, "
+                  "\"material\": \"m\"}], \"lights\": [");
+    for (int i = 0; i < LIGHTS; i++) {
+        double v[3];
+        dice_direction(&d, v);
+        text_printf(&t, "%s{\"position\": [%.4f, %.4f, %.4f], \"intensity\": %.4f, ", i ? ", " : "",
+                    8 * dice_u(&d) - 4, 8 * dice_u(&d) - 4, 8 * dice_u(&d) - 4,
+                    exp(4 * dice_u(&d)));
+        if (i % 2)
+            text_printf(&t,
+                        "\"type\": \"spot\", \"direction\": [%.4f, %.4f, %.4f], \"angle\": %.3f}",
+                        v[0], v[1], v[2], 5 + 80 * dice_u(&d));
+        else
+            text_puts(&t, "\"type\": \"point\"}");
+    }
+    text_puts(&t, "]}");
+    return case_materials(c, &t, err);
+}
+
+/* Cosines from rough reciprocal roots of a part in 2^11, a few of them in a row, and 2^-9 that the
+ * text gives for good measure (light/light_wide.h). */
+static const double CHANCE_SLACK = 0x1p-7;
+
+/* How many of these chances are not those of a tree that is gone down `width` nodes at a time. */
+static void chances_off(const struct run_context *c, const uint32_t *in, const uint32_t *out,
+                        unsigned width, struct tally *t)
+{
+    for (size_t i = 0; i < LIGHT_ROWS; i++) {
+        double P[3], Ng[3], pdf, chance[2];
+        if (!out[10 * i])
+            continue;
+        get(P, in + 9 * i, 3);
+        get(Ng, in + 9 * i + 3, 3);
+        get(&pdf, out + 10 * i + 6, 1);
+        reference_light_chance_wide(c->reference, out[10 * i + 1], P, Ng, width, CHANCE_SLACK,
+                                    chance);
+        tally_near(t, pdf, (chance[0] + chance[1]) / 2,
+                   (chance[1] - chance[0]) / 2 + 32 * ULP * chance[1],
+                   "P (%.9g, %.9g, %.9g), Ng (%.4g, %.4g, %.4g): the chance of light %u, %u nodes "
+                   "at a time",
+                   P[0], P[1], P[2], Ng[0], Ng[1], Ng[2], out[10 * i + 1], width);
+    }
+}
+
+/* Mode fast may go down a light tree several nodes at a time: processors take eight. What is not
+ * judged elsewhere is how good its chances are: any that add up give a right picture, with noise. */
+enum status kernel_lights(struct run_context *c, struct error *err)
+{
+    struct tally wide = {0}, narrow = {0};
+    struct dice d = {.key = 0x11b};
+    uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 9 * (size_t)LIGHT_ROWS), *out;
+    TRY(lights_scene(c, err));
+    TRY(case_ready_to_probe(c, MODE_FAST, BVH_AUTO, err));
+    if (!in)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the samples");
+    for (size_t i = 0; i < LIGHT_ROWS; i++) {
+        double P[3], Ng[3], u[3];
+        for (int k = 0; k < 3; k++) {
+            P[k] = 8 * dice_u(&d) - 4;
+            u[k] = dice_u(&d);
+        }
+        dice_direction(&d, Ng);
+        put(in + 9 * i, P, 3);
+        put(in + 9 * i + 3, Ng, 3);
+        put(in + 9 * i + 6, u, 3);
+    }
+    TRY(case_probe(c, PROBE_LIGHT, in, LIGHT_ROWS, &out, err));
+    TRY(case_reference(c, err));
+    chances_off(c, in, out, 8, &wide);
+    chances_off(c, in, out, 2, &narrow);
+    return tally_verdict(narrow.failures < wide.failures ? &narrow : &wide, c);
+}
+
 /* ---- the environment ----------------------------------------------------------------- */
 
 enum status kernel_environment(struct run_context *c, struct error *err)

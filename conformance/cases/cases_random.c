@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char prefix[] = "image.random.";
+static const char prefix[] = "image.random.", edges[] = "image.edges.";
+/* image.edges.N: scenes/dense, then scenes of the generator, at random once and for all. */
+static const char *const edge_scenes[] = {"arguments", "full", "lookups"};
+enum { EDGE_SCENES = sizeof edge_scenes / sizeof *edge_scenes, DRAWN_SEED = 2311 };
 /* scenes/dense: those that are written by hand, from image.dense.5 on. */
 static const char *const written[] = {"everything", "more", "attributes", "irregular",
                                       "footprints"};
@@ -158,25 +161,65 @@ static enum status judge_random(struct run_context *c, struct error *err)
     return s;
 }
 
-/* The text of image.dense.PART's scene, and the path beside which its files stand. pictures: NULL,
- * or the folder of textures as shaders are to name it. */
-static enum status dense_scene(struct run_context *c, const char *pictures, const char **path,
-                               struct text *out, struct error *err)
+/* Which scene a case has. The text of one of DENSE's parts, or EDGES', from 0. */
+struct part {
+    bool edge;
+    uint32_t number;
+};
+
+static struct part part_of(const struct run_context *c)
 {
-    const uint32_t part = (uint32_t)strtoul(strrchr(c->name, '.') + 1, NULL, 10) - 1;
+    return (struct part){strncmp(c->name, edges, sizeof edges - 1) == 0,
+                         (uint32_t)strtoul(strrchr(c->name, '.') + 1, NULL, 10) - 1};
+}
+
+/* Its file in scenes/dense; NULL: it is made. */
+static const char *file_of(struct part part)
+{
+    if (part.edge)
+        return part.number < EDGE_SCENES ? edge_scenes[part.number] : NULL;
+    return part.number < SCENE_DENSE_PARTS ? NULL : written[part.number - SCENE_DENSE_PARTS];
+}
+
+/* The text of its scene, and the path beside which its files stand. pictures: NULL, or the folder of
+ * textures as shaders are to name it. */
+static enum status dense_scene(struct run_context *c, struct part part, const char *pictures,
+                               const char **path, struct text *out, struct error *err)
+{
+    const char *name = file_of(part);
     char *data, file[64];
     size_t size;
-    if (part < SCENE_DENSE_PARTS) {
+    if (!name) {
         TRY(data_path(c->arena, "scenes/library/textures", path, err));
         *path = arena_printf(c->arena, "%s/../dense.json", *path);
-        return *path ? scene_dense(part, pictures, out, err)
-                     : error_msg(err, STATUS_MEMORY, "out of memory for a scene's name");
+        if (!*path)
+            return error_msg(err, STATUS_MEMORY, "out of memory for a scene's name");
+        return part.edge ? scene_generate(DRAWN_SEED, part.number - EDGE_SCENES, pictures, out, err)
+                         : scene_dense(part.number, pictures, out, err);
     }
-    (void)snprintf(file, sizeof file, "scenes/dense/%s.json", written[part - SCENE_DENSE_PARTS]);
+    (void)snprintf(file, sizeof file, "scenes/dense/%s.json", name);
     TRY(data_path(c->arena, file, path, err));
     TRY(input_file_read(c->arena, *path, (size_t)1 << 20, &data, &size, err));
     text_append(out, data, size);
     return out->failed ? error_msg(err, STATUS_MEMORY, "out of memory for a scene") : STATUS_OK;
+}
+
+/* A hash knows the names in a shader's text, so that these are such as do not depend on where the
+ * library stands. */
+static enum status part_load(struct run_context *c, struct part part, struct error *err)
+{
+    struct text text = {0};
+    const char *path = NULL;
+    enum status s = dense_scene(c, part, "textures", &path, &text, err);
+    if (s == STATUS_OK)
+        s = scene_load_memory(path, text.data, text.len, &c->scene, err);
+    text_free(&text);
+    return s;
+}
+
+enum status dense_part_load(struct run_context *c, uint32_t part, struct error *err)
+{
+    return part_load(c, (struct part){false, part}, err);
 }
 
 /* Trees know nothing of what these scenes are full of, and each is a kernel to compile. An object of
@@ -191,19 +234,13 @@ static struct scene_trial dense_trial(const struct run_context *c)
                                 .samples = 4};
 }
 
-/* Notes what the device gives. A hash knows the names in a shader's text, so that these are such as
- * do not depend on where the library stands. */
+/* Notes what the device gives. */
 static enum status dense_note(struct run_context *c, uint64_t *pixels, struct error *err)
 {
-    struct text text = {0};
     struct render_job job;
     struct film film;
-    const char *path;
     char inputs[33], hash[33];
-    enum status s = dense_scene(c, "textures", &path, &text, err);
-    if (s == STATUS_OK)
-        s = scene_load_memory(path, text.data, text.len, &c->scene, err);
-    text_free(&text);
+    enum status s = part_load(c, part_of(c), err);
     if (s == STATUS_OK)
         s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
     if (s != STATUS_OK)
@@ -228,7 +265,7 @@ enum status image_dense(struct run_context *c, struct error *err)
     if (answer_given(c, pixels))
         return STATUS_OK;
     struct scene_trial t = dense_trial(c);
-    enum status s = dense_scene(c, NULL, &t.path, &text, err);
+    enum status s = dense_scene(c, part_of(c), NULL, &t.path, &text, err);
     if (s == STATUS_OK)
         s = scene_trial_run(&t, text.data, text.len, &f, err);
     if (s == STATUS_OK) {

@@ -237,6 +237,11 @@ bool reference_light_sample(const struct reference *r, const double P[3], const 
  * the environment. */
 double reference_light_chance(const struct reference *r, uint32_t light, const double P[3],
                               const double side[3]);
+/* The least and the greatest that it may be where a light tree is gone down `width` nodes at a time (2:
+ * as the protocol has it; at most 16), and cosines and quotients are off by `slack`. */
+void reference_light_chance_wide(const struct reference *r, uint32_t light, const double P[3],
+                                 const double side[3], unsigned width, double slack,
+                                 double chance[2]);
 /* Radiance of the environment along d and its density (choice included). */
 void reference_environment(const struct reference *r, const double d[3], double L[3],
                            double *pdf_w);

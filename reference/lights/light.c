@@ -344,6 +344,17 @@ double light_chance(const struct lights *l, uint32_t i, struct vec3 P, struct ve
     return (1 - l->p_env) * l->p_direct * l->weights[i] / l->sums[l->count];
 }
 
+void light_chance_wide(const struct lights *l, uint32_t i, struct vec3 P, struct vec3 g,
+                       unsigned width, double slack, double chance[2])
+{
+    chance[0] = chance[1] = light_chance(l, i, P, g);
+    if (!(l->weights[i] > 0) || !l->has_tree || !is_finite(l, i))
+        return;
+    light_tree_chance_wide(&l->tree, P, g, i, width, slack, chance);
+    for (int k = 0; k < 2; k++)
+        chance[k] *= (1 - l->p_env) * (1 - l->p_direct);
+}
+
 static uint32_t area_light_of(const struct lights *l, uint32_t primitive)
 {
     uint32_t low = 0, high = l->area_count - 1;

@@ -40,6 +40,10 @@ bool light_sample(const struct lights *l, struct vec3 P, struct vec3 g, const do
                   struct light_sample *out);
 /* With what probability light i (not the environment) is chosen from there. */
 double light_chance(const struct lights *l, uint32_t i, struct vec3 P, struct vec3 g);
+/* The least and the greatest that it may be where the tree is gone down `width` nodes at a time, and
+ * cosines and quotients are off by `slack`. */
+void light_chance_wide(const struct lights *l, uint32_t i, struct vec3 P, struct vec3 g,
+                       unsigned width, double slack, double chance[2]);
 
 /* Emission of the hit towards -d, 0 if it does not emit to this side; *pdf_w is the density with
  * which light sampling from ray's origin, offset to the side of g, finds that direction. */

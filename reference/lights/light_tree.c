@@ -237,8 +237,10 @@ void light_tree_free(struct light_tree *t)
 
 static struct vec3 absolute(struct vec3 v) { return vec3(fabs(v.x), fabs(v.y), fabs(v.z)); }
 
-/* The cosine that bounds what the node, V away, emits towards P; 0: nothing. */
-static double emission_bound(const struct light_node *n, struct vec3 V, double nearest2)
+/* The cosine that bounds what the node, V away, emits towards P; 0: nothing. moved: what is added to
+ * the cosine from which on it does. */
+static double emission_bound(const struct light_node *n, struct vec3 V, double nearest2,
+                             double moved)
 {
     const struct light_bounds *b = &n->bounds;
     if (b->cos_o == -1)
@@ -250,23 +252,37 @@ static double emission_bound(const struct light_node *n, struct vec3 V, double n
     if (ahead >= distance * b->cos_o)
         return 1;
     double beyond = ahead * b->cos_o + sqrt(fmax(0, distance2 - ahead * ahead)) * sine_of(b->cos_o);
-    return beyond > distance * b->cos_e ? fmax(beyond / distance, 0x1p-20) : 0;
+    return beyond > distance * (b->cos_e + moved) ? fmax(beyond / distance, 0x1p-20) : 0;
 }
 
-/* How much of its light the node may send to P. */
-static double importance(const struct light_node *n, struct vec3 P, struct vec3 g)
+/* How much of its light the node may send to P; with slack the least and the most of what another
+ * rounding of cosines and quotients gives, out[0] and out[1]. */
+static void importance_within(const struct light_node *n, struct vec3 P, struct vec3 g,
+                              double slack, double out[2])
 {
-    struct vec3 V = sub(n->center, P), out = sub(absolute(V), n->half);
-    struct vec3 nearest = vec3(fmax(out.x, 0), fmax(out.y, 0), fmax(out.z, 0));
+    struct vec3 V = sub(n->center, P), outside = sub(absolute(V), n->half);
+    struct vec3 nearest = vec3(fmax(outside.x, 0), fmax(outside.y, 0), fmax(outside.z, 0));
     double nearest2 = dot(nearest, nearest), half2 = dot(n->half, n->half), facing = 1;
     double Q = fmax(sqrt((nearest2 + half2 / 64) * (dot(V, V) + half2 / 2)), 0x1p-80);
     if (!is_zero(g)) {
         double above = dot(V, g) + dot(absolute(g), n->half);
-        if (!(above > 0))
-            return 0;
-        facing = above / sqrt(fmax(Q, above * above));
+        facing = above > 0 ? above / sqrt(fmax(Q, above * above)) : 0;
     }
-    return n->phi * emission_bound(n, V, nearest2) * facing / Q;
+    for (int most = 0; most < 2; most++) {
+        const double by = most ? slack : -slack;
+        const bool cut = n->bounds.cos_o != -1;
+        double e = emission_bound(n, V, nearest2, -by);
+        e = cut ? fmin(fmax(e + by, 0), 1) : e;
+        double f = is_zero(g) ? facing : fmin(fmax(facing * (1 + by) + by * 0x1p-8, 0), 1);
+        out[most] = n->phi * e * f / Q * (1 + by);
+    }
+}
+
+static double importance(const struct light_node *n, struct vec3 P, struct vec3 g)
+{
+    double both[2];
+    importance_within(n, P, g, 0, both);
+    return both[0];
 }
 
 /* The chances of the sides of an inner node; false where neither can send anything. */
@@ -319,4 +335,62 @@ double light_tree_chance(const struct light_tree *t, struct vec3 P, struct vec3 
         }
     }
     return chance;
+}
+
+/* ---- more than two sides at once ------------------------------------------------------------- */
+
+enum { WIDEST = 16 };
+
+/* A node of the tree with its leaves, the first of which stands at `first`. */
+struct span {
+    const struct light_node *node;
+    uint32_t leaves, first;
+};
+
+/* `root` opened until there are `width` nodes: the one with most leaves next, of equals the first. */
+static unsigned spans_of(struct span root, unsigned width, struct span out[WIDEST])
+{
+    unsigned count = 1;
+    out[0] = root;
+    while (count < width) {
+        unsigned widest = 0;
+        for (unsigned i = 1; i < count; i++)
+            if (out[i].leaves > out[widest].leaves)
+                widest = i;
+        const struct span s = out[widest];
+        const uint32_t left = s.node->left_leaves;
+        if (!left)
+            break;
+        for (unsigned i = count++; i > widest + 1; i--)
+            out[i] = out[i - 1];
+        out[widest] = (struct span){s.node + 1, left, s.first};
+        out[widest + 1] = (struct span){s.node + 2 * (size_t)left, s.leaves - left, s.first + left};
+    }
+    return count;
+}
+
+void light_tree_chance_wide(const struct light_tree *t, struct vec3 P, struct vec3 g,
+                            uint32_t light, unsigned width, double slack, double chance[2])
+{
+    const uint32_t place = t->places[light];
+    struct span at = {t->nodes, (uint32_t)(t->node_count / 2 + 1), 0}, lane[WIDEST];
+    chance[0] = chance[1] = 1;
+    while (at.node->left_leaves) {
+        const unsigned count = spans_of(at, width < WIDEST ? width : WIDEST, lane);
+        double sum[2] = {0, 0}, own[2] = {0, 0};
+        for (unsigned i = 0; i < count; i++) {
+            double both[2];
+            importance_within(lane[i].node, P, g, slack, both);
+            if (place >= lane[i].first && place - lane[i].first < lane[i].leaves) {
+                at = lane[i];
+                own[0] = both[0];
+                own[1] = both[1];
+            } else {
+                sum[0] += both[0];
+                sum[1] += both[1];
+            }
+        }
+        chance[0] *= own[0] > 0 ? own[0] / (own[0] + sum[1]) : 0;
+        chance[1] *= own[1] > 0 ? own[1] / (own[1] + sum[0]) : 0;
+    }
 }

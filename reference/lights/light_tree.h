@@ -43,4 +43,10 @@ bool light_tree_choose(const struct light_tree *t, struct vec3 P, struct vec3 g,
 /* With what probability light_tree_choose chooses `light`, which is in the tree. */
 double light_tree_chance(const struct light_tree *t, struct vec3 P, struct vec3 g, uint32_t light);
 
+/* The same where it is a choice of `width` nodes at a time, of at most 16: the node with most leaves is
+ * opened until there are as many. slack: how far off cosines, and quotients relatively, may be; the
+ * least and the greatest chance that leaves open. */
+void light_tree_chance_wide(const struct light_tree *t, struct vec3 P, struct vec3 g,
+                            uint32_t light, unsigned width, double slack, double chance[2]);
+
 #endif

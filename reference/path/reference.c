@@ -298,6 +298,13 @@ double reference_light_chance(const struct reference *r, uint32_t light, const d
     return light_chance(&r->lights, light, from_double(P), from_double(side));
 }
 
+void reference_light_chance_wide(const struct reference *r, uint32_t light, const double P[3],
+                                 const double side[3], unsigned width, double slack,
+                                 double chance[2])
+{
+    light_chance_wide(&r->lights, light, from_double(P), from_double(side), width, slack, chance);
+}
+
 void reference_environment(const struct reference *r, const double d[3], double L[3], double *pdf_w)
 {
     to_double(light_environment(&r->lights, from_double(d), pdf_w), L);
