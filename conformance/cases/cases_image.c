@@ -661,5 +661,8 @@ static const struct case_row plain_rows[] = {
      image_dense},
     {"image.dense.9", "long and odd footprints in textures: scenes/dense/footprints.json",
      image_dense},
+    {"image.dense.10",
+     "pictures of other kinds, and what the others leave out: scenes/dense/kinds.json",
+     image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);
