@@ -129,6 +129,8 @@ static size_t facts_fill(struct arena *a, const struct scene *s, const char *abo
     return n;
 }
 
+enum { VALUES_COLUMN = 28 }; /* behind rough_dielectric_materials, the longest key */
+
 static void describe_text(const struct scene *s, const struct fact *facts, size_t count)
 {
     for (const struct fact *f = facts; f < facts + count; f++) {
@@ -137,17 +139,18 @@ static void describe_text(const struct scene *s, const struct fact *facts, size_
             continue;
         for (const char *p = f->key; *p; p++)
             putchar(*p == '_' ? ' ' : *p);
-        printf("%*s", 26 - (int)strlen(f->key), "");
+        printf("%*s", VALUES_COLUMN - (int)strlen(f->key), "");
         if (f->text)
-            wrap_print(f->text, 26, &t);
+            wrap_print(f->text, VALUES_COLUMN, &t);
         else
             text_printf(&t, "%zu\n", f->number);
         (void)fputs(t.data ? t.data : "\n", stdout);
         text_free(&t);
     }
     if (scene_effective_count(s))
-        printf("%-26s%.4g x %.4g x %.4g\n", "extent", s->bounds_max[0] - s->bounds_min[0],
-               s->bounds_max[1] - s->bounds_min[1], s->bounds_max[2] - s->bounds_min[2]);
+        printf("%-*s%.4g x %.4g x %.4g\n", VALUES_COLUMN, "extent",
+               s->bounds_max[0] - s->bounds_min[0], s->bounds_max[1] - s->bounds_min[1],
+               s->bounds_max[2] - s->bounds_min[2]);
 }
 
 static bool describe_json(const struct scene *s, const struct fact *facts, size_t count)
