@@ -491,7 +491,9 @@ const struct command command_aslc = {
     .group = "shaders",
     .line = "compile shaders, or say what is wrong with them",
     .usage = "isophote aslc [options] FILE...",
-    .summary = "Compiles ASL or OSL source (docs/reference/asl.md). Prints 'Compiled F -> "
+    .summary = "Compiles shaders: source in ASL or OSL (docs/reference/asl.md), a procedure in C "
+               "(.c, docs/reference/procedures.md), a module of LLVM (.ll or .bc, "
+               "docs/reference/modules.md). Prints 'Compiled F -> "
                "NAME.aso', or the errors and 'FAILED F'; the exit status is then 1. The compiled "
                "file lies in the current folder and bears the name of the last shader in F.",
     .examples = "isophote aslc marble.osl\n"

@@ -938,7 +938,8 @@ const struct command command_shade = {
     .group = "shaders",
     .line = "run a shader on a grid, with no scene",
     .usage = "isophote shade [options] SHADER...",
-    .summary = "Runs shaders (.aso, .asl or .osl) on a grid. Options that set parameters come "
+    .summary = "Runs shaders (.aso, .asl, .osl, .c, .ll or .bc) on a grid. Options that set "
+               "parameters come "
                "before the shader that they are for; each SHADER becomes a layer, the last one is "
                "the result.\n"
                "The options bear the names that users of OSL's testshade know, with one dash or "
