@@ -664,5 +664,6 @@ static const struct case_row plain_rows[] = {
     {"image.dense.10",
      "pictures of other kinds, and what the others leave out: scenes/dense/kinds.json",
      image_dense},
+    {"image.dense.11", "triangles that shaders make: scenes/dense/procedures.json", image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

@@ -58,6 +58,11 @@ struct model model_part(const struct model *m, uint64_t part);
 enum status model_box(struct arena *a, const double lo[3], const double hi[3], struct model *out);
 /* [-1,1] x [-1,1] in z = 0, facing +z, u along x and v along y. */
 enum status model_rectangle(struct arena *a, struct model *out);
+/* About the origin: a sphere of `cells` (4 at least) around and half as many from pole to pole, and a
+ * disk of as many sectors. */
+enum status model_ball(struct arena *a, double radius, uint32_t cells, struct model *out);
+enum status model_plate(struct arena *a, const double normal[3], double radius, uint32_t cells,
+                        struct model *out);
 /* A landscape: heights over a grid of cells x cells squares on [-1,1] x [-1,1], facing +z, u along
  * x and v along y; two triangles a square. */
 struct terrain {

@@ -3,13 +3,11 @@
  * devices: so all of them get the same vertices. */
 #include "scene_loader.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { TRIANGLES_MAX = 1 << 26, CHUNK = 1024 };
+enum { TRIANGLES_MAX = 1 << 26 };
 static const double edge_min = 1e-9, edge_max = 1e9;
-static const uint64_t steps_max = 1 << 24; /* of one vertex, as loops of a surface have */
 
 /* ---- the mesh in its parent's space --------------------------------------------------------- */
 
@@ -133,24 +131,88 @@ static double least_triangles(const struct model *m, const struct unit *unit, do
     return sum;
 }
 
-static enum status subdivide(struct loader *l, const struct json *v, const struct model *placed,
-                             struct model *out, uint32_t **parent)
+/* "edge" and "unit", at most `measure` of which, in `unit`, an edge is to be. */
+static enum status read_edge(struct loader *l, const struct json *v, struct edge_measure *measure,
+                             struct unit *unit)
 {
     static const char *const units[] = {"world", "pixels", NULL};
-    enum { TRIANGLE_BYTES = 100 }; /* at least, on the way */
     struct document *d = &l->d;
     const struct json *edge;
-    struct unit unit = {.origin = placed->origin};
-    struct edge_measure measure = {.length = edge_length, .ctx = &unit};
-    struct error why;
     int in = 0;
     TRY(read_required(d, v, "edge", "the longest edge that triangles may have", &edge));
-    TRY(read_number(d, edge, edge_min, edge_max, &measure.most));
+    TRY(read_number(d, edge, edge_min, edge_max, &measure->most));
     TRY(field_choice(d, v, "unit", units, &in));
     if (in == 1 && l->objects.state != GROUP_READING)
         return json_error(d->err, d->file, json_get(v, "unit"), STATUS_UNSUPPORTED,
                           "what a group holds stands at many distances, expected \"world\"");
-    unit.pixels_of = in == 1 ? l->scene : NULL;
+    unit->pixels_of = in == 1 ? l->scene : NULL;
+    return STATUS_OK;
+}
+
+/* How long the unit is where a sphere or disk is nearest to the camera; 0 with the camera inside. */
+static double nearest_unit(const struct unit *unit, const double center[3], double reach)
+{
+    if (!unit->pixels_of)
+        return 1;
+    const double *camera = unit->pixels_of->camera.origin;
+    double near[3], far = 0;
+    for (int c = 0; c < 3; c++)
+        far += pow(camera[c] - center[c], 2);
+    far = sqrt(far);
+    if (far <= reach)
+        return 0;
+    for (int c = 0; c < 3; c++)
+        near[c] = center[c] + (camera[c] - center[c]) * (reach / far);
+    const struct unit there = {unit->pixels_of, near};
+    return unit_at(&there, (const float[3]){0, 0, 0});
+}
+
+/* A sphere or a disk as triangles whose edges around it need no cut: cuts would be straight. */
+static enum status make_round(struct loader *l, const struct json *v, struct object *o)
+{
+    enum { CELLS_MIN = 16, CELLS_MAX = 8192, CELL_BYTES = 60 };
+    struct document *d = &l->d;
+    struct edge_measure measure = {0};
+    struct unit unit = {0};
+    const struct transform there = transform_translate(o->center);
+    double widest = 0, center[3];
+    TRY(read_edge(l, v, &measure, &unit));
+    o->to_parent = transform_after(&o->to_parent, &there);
+    transform_point(&o->to_parent, (const double[3]){0, 0, 0}, center);
+    for (int k = 0; k < 3; k++) {
+        const double(*m)[4] = (const double(*)[4])o->to_parent.m;
+        widest = fmax(widest, sqrt(m[0][k] * m[0][k] + m[1][k] * m[1][k] + m[2][k] * m[2][k]));
+    }
+    const double reach = o->radius * widest;
+    /* cells are squares, whose diagonals are edges too */
+    const double around =
+        2 * M_PI * M_SQRT2 * reach / (measure.most * nearest_unit(&unit, center, reach));
+    const uint32_t cells =
+        around < CELLS_MAX ? (uint32_t)fmax(CELLS_MIN, 2 * ceil(around / 2)) : CELLS_MAX;
+    if (o->type == OBJECT_SPHERE)
+        TRY(memory_plan_at((uint64_t)cells * cells * CELL_BYTES,
+                           (struct src_pos){.file = d->file, .line = v->line, .col = v->col},
+                           d->err, "a displaced sphere of %u cells around it", (unsigned)cells));
+    o->model = add_model(l, o->json);
+    if (!o->model)
+        return document_memory(d);
+    const enum status s =
+        o->type == OBJECT_SPHERE
+            ? model_ball(&d->arena, o->radius, cells, &o->model->model)
+            : model_plate(&d->arena, o->normal, o->radius, cells, &o->model->model);
+    return s == STATUS_OK ? s : document_memory(d);
+}
+
+static enum status subdivide(struct loader *l, const struct json *v, const struct model *placed,
+                             struct model *out, uint32_t **parent)
+{
+    enum { TRIANGLE_BYTES = 100 }; /* at least, on the way */
+    struct document *d = &l->d;
+    const struct json *edge = json_get(v, "edge");
+    struct unit unit = {.origin = placed->origin};
+    struct edge_measure measure = {.length = edge_length, .ctx = &unit};
+    struct error why;
+    TRY(read_edge(l, v, &measure, &unit));
     const double least = least_triangles(placed, &unit, measure.most);
     if (least > TRIANGLES_MAX)
         return json_error(d->err, d->file, edge, STATUS_LIMIT,
@@ -167,50 +229,11 @@ static enum status subdivide(struct loader *l, const struct json *v, const struc
 
 /* ---- running the shader --------------------------------------------------------------------- */
 
-struct worker {
-    const struct shader_images *images;
-    struct asl_context *context;
-    char said[256]; /* what error() said at the vertex; empty: nothing */
-    /* the first vertex that failed, of those this worker had; UINT64_MAX: none */
-    uint64_t failed;
-    enum status status;
-    char why[512];
-};
-
 struct displacing {
     const struct model *m;
-    const struct asl_group *group;
     const float (*mean)[3]; /* of the triangles' normals at each place */
     float (*to)[3];
-    struct worker *workers;
 };
-
-static void message(void *ctx, enum asl_message kind, const char *to, const char *text)
-{
-    struct worker *w = ctx;
-    (void)to;
-    if (kind == ASL_MSG_ERROR && !w->said[0])
-        snprintf(w->said, sizeof w->said, "%s:%u: %s", asl_context_place(w->context).file,
-                 asl_context_place(w->context).line, text);
-}
-
-static bool object_space(void *ctx, const char *space, float m[16])
-{
-    (void)ctx;
-    for (int i = 0; i < 16; i++)
-        m[i] = i % 5 == 0;
-    return strcmp(space, "object") == 0 || strcmp(space, "shader") == 0;
-}
-
-static const struct asl_image *image(void *ctx, const char *name)
-{
-    return shader_images_find(((const struct worker *)ctx)->images, name);
-}
-
-static const char *fault_of_image(void *ctx, const char *name)
-{
-    return shader_images_fault(((const struct worker *)ctx)->images, name);
-}
 
 static float finite_or_zero(float x) { return isfinite(x) ? x : 0; }
 
@@ -238,89 +261,48 @@ static struct asl_globals globals_at(const struct displacing *j, size_t i)
     return g;
 }
 
-static void displace_vertex(struct displacing *j, struct worker *w, size_t i)
+static bool vertex_globals(const void *ctx, size_t i, struct asl_globals *out)
 {
-    const struct asl_globals g = globals_at(j, i);
-    struct error why = {0};
-    w->said[0] = 0;
-    enum status s = asl_context_run(w->context, &g, &why);
-    const union asl_slot *P =
-        s == STATUS_OK ? asl_context_value(w->context, "P", NULL, NULL) : NULL;
-    if (s == STATUS_OK && w->said[0])
-        s = error_msg(&why, STATUS_TYPE, "the shader says: %s", w->said);
-    if (s == STATUS_OK && !(isfinite(P[0].f) && isfinite(P[1].f) && isfinite(P[2].f)))
-        s = error_msg(&why, STATUS_RANGE,
-                      "the shader moves it to (%g, %g, %g), expected finite numbers",
-                      (double)P[0].f, (double)P[1].f, (double)P[2].f);
-    if (s == STATUS_OK) {
-        for (int c = 0; c < 3; c++)
-            j->to[i][c] = P[c].f;
-        return;
-    }
-    w->failed = i;
-    w->status = s;
-    if (why.line && why.file[0])
-        snprintf(w->why, sizeof w->why, "%.200s:%u: %.280s", why.file, why.line, why.msg);
-    else
-        snprintf(w->why, sizeof w->why, "%.500s", why.msg);
+    const struct displacing *j = ctx;
+    const float *P = j->m->P[i];
+    if (!isfinite(P[0]) || !isfinite(P[1]) || !isfinite(P[2]))
+        return false;
+    *out = globals_at(j, i);
+    return true;
 }
 
-/* A stretch of vertices. Those before a worker's first failure are all run: the first of all does not
- * go by how many workers there are. */
-static void displace_chunk(void *ctx, size_t chunk, unsigned thread)
+static enum status take_vertex(void *ctx, size_t i, const struct asl_context *c, struct error *why)
 {
-    struct displacing *j = ctx;
-    struct worker *w = &j->workers[thread];
-    const size_t first = chunk * CHUNK, left = (size_t)j->m->vertex_count - first;
-    struct error why = {0};
-    if (cancel_requested)
-        return;
-    const struct asl_context_options options = {.services = {.ctx = w,
-                                                             .message = message,
-                                                             .space = object_space,
-                                                             .image = image,
-                                                             .image_fault = fault_of_image},
-                                                .step_budget = steps_max,
-                                                .error_repeats = true};
-    if (!w->context && asl_context_new(j->group, &options, &w->context, &why) != STATUS_OK) {
-        if (first < w->failed) {
-            w->failed = first;
-            w->status = why.code;
-            snprintf(w->why, sizeof w->why, "%.500s", why.msg);
-        }
-        return;
-    }
-    for (size_t i = first; i < first + (left < CHUNK ? left : CHUNK) && i < w->failed; i++)
-        if (isfinite(j->m->P[i][0]) && isfinite(j->m->P[i][1]) && isfinite(j->m->P[i][2]))
-            displace_vertex(j, w, i);
+    const struct displacing *j = ctx;
+    const union asl_slot *P = asl_context_value(c, "P", NULL, NULL);
+    if (!(isfinite(P[0].f) && isfinite(P[1].f) && isfinite(P[2].f)))
+        return error_msg(why, STATUS_RANGE,
+                         "the shader moves it to (%g, %g, %g), expected finite numbers",
+                         (double)P[0].f, (double)P[1].f, (double)P[2].f);
+    for (int k = 0; k < 3; k++)
+        j->to[i][k] = P[k].f;
+    return STATUS_OK;
 }
 
 /* to: where the shader moves each vertex. */
 static enum status run_shader(struct document *d, const struct json *v, struct displacing *j,
-                              const struct shader_images *images)
+                              const struct asl_group *group, const struct shader_images *images)
 {
-    const unsigned threads = parallel_threads();
-    const size_t n = (size_t)j->m->vertex_count;
-    j->workers = ARENA_ARRAY(&d->arena, struct worker, threads);
-    if (!j->workers)
-        return document_memory(d);
-    for (unsigned t = 0; t < threads; t++)
-        j->workers[t] = (struct worker){.images = images, .failed = UINT64_MAX};
-    parallel_for((n + CHUNK - 1) / CHUNK, threads, displace_chunk, j);
-    const struct worker *first = &j->workers[0];
-    for (unsigned t = 0; t < threads; t++) {
-        first = j->workers[t].failed < first->failed ? &j->workers[t] : first;
-        asl_context_free(j->workers[t].context);
-    }
-    if (cancel_requested)
-        return error_msg(d->err, STATUS_CANCELLED, "stopped while displacing vertices");
-    if (first->failed == UINT64_MAX)
+    const struct point_runs runs = {.group = group,
+                                    .images = images,
+                                    .count = (size_t)j->m->vertex_count,
+                                    .doing = "displacing vertices",
+                                    .ctx = j,
+                                    .globals = vertex_globals,
+                                    .take = take_vertex};
+    struct point_failure first;
+    TRY(run_at_points(d, &runs, &first));
+    if (first.at == SIZE_MAX)
         return STATUS_OK;
-    const float *P = j->m->P[first->failed];
+    const float *P = j->m->P[first.at];
     const double *o = j->m->origin;
-    return json_error(d->err, d->file, v, first->status, "vertex %" PRIu64 " at (%g, %g, %g): %s",
-                      first->failed, o[0] + (double)P[0], o[1] + (double)P[1], o[2] + (double)P[2],
-                      first->why);
+    return json_error(d->err, d->file, v, first.status, "vertex %zu at (%g, %g, %g): %s", first.at,
+                      o[0] + (double)P[0], o[1] + (double)P[1], o[2] + (double)P[2], first.why);
 }
 
 /* ---- what comes of it ----------------------------------------------------------------------- */
@@ -365,7 +347,7 @@ static enum status displace(struct loader *l, const struct json *v, const struct
     struct document *d = &l->d;
     const size_t n = (size_t)fine->vertex_count;
     struct shader_images images = {0};
-    struct displacing j = {.m = fine, .group = group};
+    struct displacing j = {.m = fine};
     float(*P)[3] = arena_alloc(&d->arena, n, sizeof *P, 0);
     float(*N)[3] = fine->N ? arena_alloc(&d->arena, n, sizeof *N, 0) : NULL;
     j.mean = (const float(*)[3])model_smooth_normals(scratch, fine);
@@ -373,7 +355,7 @@ static enum status displace(struct loader *l, const struct json *v, const struct
     if (!P || (fine->N && !N) || !j.mean || !j.to)
         return document_memory(d);
     TRY(shader_images_load(&d->arena, d->file, group, &images, d->err));
-    TRY(run_shader(d, v, &j, &images));
+    TRY(run_shader(d, v, &j, group, &images));
     if (!move_together(&j, scratch, P))
         return document_memory(d);
     *out = *fine;
@@ -436,6 +418,8 @@ enum status load_displacement(struct loader *l, const struct json *v, struct obj
     uint32_t *parent = NULL;
     TRY(read_object(&l->d, v, keys));
     TRY(load_group_of(l, v, &group));
+    if (!o->model)
+        TRY(make_round(l, v, o));
     enum status s = place_model(&l->d, o, &scratch, &placed);
     if (s == STATUS_OK)
         s = subdivide(l, v, &placed, &fine, &parent);

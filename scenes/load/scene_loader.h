@@ -44,6 +44,7 @@ enum object_type {
     OBJECT_RECTANGLE,
     OBJECT_DISK,
     OBJECT_TERRAIN,
+    OBJECT_PROCEDURE,
     OBJECT_INSTANCE
 };
 
@@ -170,6 +171,30 @@ enum status load_objects(struct loader *l, const struct json *groups, const stru
 void totals_add(struct object_totals *t, const struct object_totals *more);
 /* What an object that is no instance stands for. */
 struct object_totals object_own_totals(const struct object *o);
+
+/* scene_points.c: a group of shaders, run by the interpreter at points 0 to count - 1, on all threads.
+ * A shader may ask for the number: getattribute("point:index", i). */
+struct point_runs {
+    const struct asl_group *group;
+    const struct shader_images *images;
+    size_t count;
+    const char *doing; /* "displacing vertices", for who stops it */
+    void *ctx;
+    bool (*globals)(const void *ctx, size_t i, struct asl_globals *out); /* false: not run there */
+    /* Takes what a run gives. Points come in any order, and at once. */
+    enum status (*take)(void *ctx, size_t i, const struct asl_context *c, struct error *why);
+};
+struct point_failure {
+    size_t at; /* the least; SIZE_MAX: none */
+    enum status status;
+    char why[512];
+};
+/* Fails: MEMORY, CANCELLED. What goes wrong at a point is `first`. */
+enum status run_at_points(struct document *d, const struct point_runs *r,
+                          struct point_failure *first);
+
+/* scene_procedure.c: triangles that a shader makes. */
+enum status load_procedure(struct loader *l, const struct json *v, struct object *o);
 
 /* scene_displacement.c: the object's mesh, of its own, is cut into triangles, in the space of its
  * parent, and a shader moves their vertices: v, its "displacement". */

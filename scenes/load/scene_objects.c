@@ -350,7 +350,8 @@ static enum status load_terrain(struct loader *l, const struct json *v, struct o
 
 static enum status load_sphere(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const keys[] = {"type", "center", "radius", "material", "transform", NULL};
+    static const char *const keys[] = {"type",      "center",       "radius", "material",
+                                       "transform", "displacement", NULL};
     o->radius = 1;
     TRY(read_object(&l->d, v, keys));
     TRY(field_vector(&l->d, v, "center", 3, -coordinate_max, coordinate_max, o->center));
@@ -359,8 +360,8 @@ static enum status load_sphere(struct loader *l, const struct json *v, struct ob
 
 static enum status load_disk(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const keys[] = {"type",     "center",    "normal", "radius",
-                                       "material", "transform", NULL};
+    static const char *const keys[] = {"type",     "center",    "normal",       "radius",
+                                       "material", "transform", "displacement", NULL};
     o->radius = 1;
     o->normal[2] = 1;
     TRY(read_object(&l->d, v, keys));
@@ -395,10 +396,11 @@ static enum status load_instance(struct loader *l, const struct json *v, struct 
 
 static enum status load_object(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const types[] = {"mesh", "sphere",  "box",      "rectangle",
-                                        "disk", "terrain", "instance", NULL};
+    static const char *const types[] = {"mesh",    "sphere",    "box",      "rectangle", "disk",
+                                        "terrain", "procedure", "instance", NULL};
     static enum status (*const load[])(struct loader *, const struct json *, struct object *) = {
-        load_mesh, load_sphere, load_box, load_rectangle, load_disk, load_terrain, load_instance};
+        load_mesh, load_sphere,  load_box,       load_rectangle,
+        load_disk, load_terrain, load_procedure, load_instance};
     struct document *d = &l->d;
     const struct json *type_at, *material, *displacement = json_get(v, "displacement");
     int type;

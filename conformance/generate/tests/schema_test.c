@@ -19,6 +19,9 @@ static const struct {
     const char *place, *why;
 } unsaid[] = {
     {"/film/crop", "a crop is the job's: invariance.film.crop"},
+    {"/object/oneOf 2/displacement", "of spheres: image.dense.11"},
+    {"/object/oneOf 3/displacement", "of disks: image.dense.11"},
+    {"/object/oneOf 7", "procedures: image.dense.11"},
     {"/render/ao_distance", "the pass ao alone reads it: image.passes"},
 };
 enum { UNSAID = sizeof unsaid / sizeof *unsaid };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Meshes that a shader displaces when a scene is loaded: against closed forms, and what a surface
+/* Meshes that a shader displaces, or makes, when a scene is loaded: against closed forms, and what a surface
  * without cracks has in common with itself. */
 #include "scenes.h"
 
@@ -424,18 +424,291 @@ static void test_errors(void **state)
     struct scene *s;
     struct error err = {0};
     assert_int_equal(
-        load("{\"type\": \"sphere\", \"material\": \"a\", \"displacement\": {}}", &s, &err),
+        load("{\"type\": \"instance\", \"group\": \"g\", \"displacement\": {}}", &s, &err),
         STATUS_TYPE);
     assert_non_null(strstr(err.msg, "displacement"));
+    assert_int_equal(load("{\"type\": \"sphere\", \"material\": \"a\", \"displacement\": "
+                          "{\"source\": \"displacement d() { P += N; }\"}}",
+                          &s, &err),
+                     STATUS_TYPE);
+    assert_non_null(strstr(err.msg, "edge"));
+}
+
+/* ---- spheres and disks ---------------------------------------------------------------------- */
+
+/* Vertices of a displaced sphere are on a sphere, not on chords of one; there is no crack, edges are as
+ * short as asked for, and coordinates are those that the sphere has. */
+static void test_round(void **state)
+{
+    (void)state;
+    size_t border;
+    double volume;
+    struct scene *s = scene_of(
+        "{\"type\": \"sphere\", \"center\": [1, 2, 3], \"radius\": 2, \"material\": \"a\", "
+        "\"displacement\": {\"source\": \"displacement d() { P += 0.5 * N; }\", \"edge\": 0.2}}");
+    assert_int_equal(euler(s, &border), 2);
+    assert_int_equal(border, 0);
+    assert_int_equal(s->sphere_count, 0);
+    assert_true(longest_edge(s) <= 0.2 * 2.5 / 2 + 1e-6);
+    for (size_t i = 0; i < s->triangle_count; i++)
+        for (int k = 0; k < 3; k++) {
+            const uint32_t at = s->triangles[i][k];
+            const double x = corner(s, i, k, 0) - 1, y = corner(s, i, k, 1) - 2,
+                         z = corner(s, i, k, 2) - 3;
+            double turned = 0;
+            for (int c = 0; c < 3; c++)
+                turned += (double)s->N[at][c] * (c == 0 ? x : c == 1 ? y : z) / 2.5;
+            assert_true(fabs(sqrt(x * x + y * y + z * z) - 2.5) < 1e-5);
+            assert_true(turned > 0.999);
+            const double a = 2 * M_PI * (double)s->UV[at][0], v = (double)s->UV[at][1];
+            assert_true(fabs(z / 2.5 + cos(M_PI * v)) < 1e-5);
+            assert_true(fabs(x - hypot(x, y) * cos(a)) < 1e-2);
+            assert_true(fabs(y - hypot(x, y) * sin(a)) < 1e-2);
+        }
+    scene_free(s);
+    /* an ellipsoid is one now */
+    s = scene_of(
+        "{\"type\": \"sphere\", \"material\": \"a\", \"transform\": [{\"scale\": [1, 2, 3]}, "
+        "{\"translate\": [5, 0, 0]}], \"displacement\": {\"source\": \"displacement d() { P "
+        "= P; }\", \"edge\": 0.1}}");
+    (void)area(s, &volume);
+    assert_true(fabs(volume / (8 * M_PI) - 1) < 0.01);
+    scene_free(s);
+    /* a pixel's edge on it: as many triangles as pixels have room for, about */
+    s = scene_of("{\"type\": \"sphere\", \"material\": \"a\", \"displacement\": {\"source\": "
+                 "\"displacement d() { P = P; }\", \"edge\": 4, \"unit\": \"pixels\"}}");
+    assert_int_equal(euler(s, &border), 2);
+    const double pixel = 2 * 4.0 / 100; /* of 100 at distance 4, seen by 90 degrees */
+    assert_true(s->triangle_count > 4 * M_PI / (sqrt(3) / 4 * pow(4 * pixel, 2)));
+    assert_true(s->triangle_count < 40 * 4 * M_PI / pow(4 * pixel, 2));
+    scene_free(s);
+}
+
+/* A disk's place and coordinates are those that it has, and its rim is round. */
+static void test_plate(void **state)
+{
+    (void)state;
+    size_t border;
+    double volume;
+    struct scene *s = scene_of(
+        "{\"type\": \"disk\", \"center\": [0, 1, 0], \"normal\": [0, 0, 2], \"radius\": 3, "
+        "\"material\": \"a\", \"displacement\": {\"source\": \"displacement d() { P += u * N; }\", "
+        "\"edge\": 0.3}}");
+    assert_int_equal(euler(s, &border), 1);
+    assert_int_equal(s->disk_count, 0);
+    assert_true(border >= 62);
+    for (size_t i = 0; i < s->triangle_count; i++)
+        for (int k = 0; k < 3; k++) {
+            const uint32_t at = s->triangles[i][k];
+            const double x = corner(s, i, k, 0), y = corner(s, i, k, 1) - 1;
+            assert_true(fabs((double)s->UV[at][0] - (0.5 + x / 6)) < 1e-6);
+            assert_true(fabs((double)s->UV[at][1] - (0.5 + y / 6)) < 1e-6);
+            assert_true(fabs(corner(s, i, k, 2) - (0.5 + x / 6)) < 1e-6);
+        }
+    /* tilted by 1/6 along x */
+    assert_true(fabs(area(s, &volume) / (9 * M_PI * sqrt(1 + 1.0 / 36)) - 1) < 0.002);
+    scene_free(s);
+}
+
+/* ---- procedures ----------------------------------------------------------------------------- */
+
+#define PROCEDURE "{\"type\": \"procedure\", \"material\": \"a\", \"source\": "
+#define TORUS                                                                                      \
+    "\"surface s(float R = 2, float r = 0.5) { float a = M_2PI * u, b = M_2PI * v, k = R + r * "   \
+    "cos(b); P = point(k * cos(a), k * sin(a), r * sin(b)); N = normal(cos(a) * cos(b), sin(a) * " \
+    "cos(b), sin(b)); }\""
+#define BALL                                                                                       \
+    "\"surface s() { float a = M_2PI * u, b = M_PI * v; P = v == 0 ? point(0, 0, -1) : v == 1 ? "  \
+    "point(0, 0, 1) : point(sin(b) * cos(a), sin(b) * sin(a), -cos(b)); }\""
+
+/* A torus without a crack, wound outwards, with the area and the volume of its closed form; a grid
+ * that is closed along u alone is a tube with two ends, and one that is not has one border. */
+static void test_torus(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *closed;
+        size_t border;
+        long euler;
+    } rows[] = {{"both", 0, 0}, {"u", 160, 0}, {"v", 48, 0}};
+    struct scene *s;
+    size_t border;
+    double volume;
+    for (size_t i = 0; i < 3; i++) {
+        struct text t = {0};
+        text_printf(&t, PROCEDURE TORUS ", \"cells\": [80, 24], \"closed\": \"%s\"}",
+                    rows[i].closed);
+        s = scene_of(t.data);
+        assert_int_equal(s->triangle_count, 2 * 80 * 24);
+        /* sin(2 pi) is not 0, so that the seam which is not closed is open by a hair */
+        assert_int_equal(euler(s, &border), rows[i].euler);
+        assert_int_equal(border, rows[i].border);
+        const double whole = area(s, &volume);
+        assert_true(fabs(whole / (4 * M_PI * M_PI * 2 * 0.5) - 1) < 0.01);
+        assert_true(fabs(volume / (2 * M_PI * M_PI * 2 * 0.25) - 1) < 0.02);
+        text_free(&t);
+        scene_free(s);
+    }
+}
+
+/* Where the vertices are, their texture coordinates, and the normals of each way. */
+static void test_grid(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"shader", "smooth", "angle", "face"};
+    for (size_t w = 0; w < 4; w++) {
+        struct text t = {0};
+        text_printf(&t,
+                    PROCEDURE TORUS ", \"parameters\": {\"r\": 0.25}, \"cells\": [64, 40], "
+                                    "\"closed\": \"both\", \"normals\": \"%s\"}",
+                    ways[w]);
+        struct scene *s = scene_of(t.data);
+        assert_int_equal(s->triangle_count, 2 * 64 * 40);
+        assert_true((s->N != NULL) == (w < 3));
+        for (size_t i = 0; i < s->triangle_count; i++)
+            for (int k = 0; k < 3; k++) {
+                const uint32_t at = s->triangles[i][k];
+                const double u = (double)s->UV[at][0], v = (double)s->UV[at][1];
+                const double a = 2 * M_PI * u, b = 2 * M_PI * v, r = 2 + 0.25 * cos(b);
+                const double P[3] = {r * cos(a), r * sin(a), 0.25 * sin(b)};
+                const double N[3] = {cos(a) * cos(b), sin(a) * cos(b), sin(b)};
+                double turned = 0;
+                for (int c = 0; c < 3; c++) {
+                    assert_true(fabs(corner(s, i, k, c) - P[c]) < 1e-6);
+                    turned += s->N ? (double)s->N[at][c] * N[c] : 1.0 / 3;
+                }
+                assert_true(turned > (w ? 0.999 : 1 - 1e-6));
+                assert_true(fabs(u * 64 - round(u * 64)) < 1e-5);
+                assert_true(fabs(v * 40 - round(v * 40)) < 1e-5);
+            }
+        text_free(&t);
+        scene_free(s);
+    }
+}
+
+/* What has two corners at one place is no triangle: a ball's poles. */
+static void test_poles(void **state)
+{
+    (void)state;
+    size_t border;
+    double volume;
+    struct scene *s = scene_of(PROCEDURE BALL ", \"cells\": [40, 20], \"closed\": \"u\", "
+                                              "\"transform\": [{\"scale\": 3}]}");
+    assert_int_equal(s->triangle_count, 2 * 40 * 20 - 2 * 40);
+    assert_int_equal(euler(s, &border), 2);
+    assert_int_equal(border, 0);
+    assert_true(fabs(area(s, &volume) / (4 * M_PI * 9) - 1) < 0.02);
+    assert_true(fabs(volume / (4 * M_PI * 9) - 1) < 0.02);
+    scene_free(s);
+}
+
+/* One run for each triangle, told apart by its number; what stays at 0 is left out; coordinates and
+ * normals of its own; and the result is displaced as any mesh is. */
+static void test_triangles(void **state)
+{
+    (void)state;
+    double volume;
+    struct scene *s = scene_of(
+        PROCEDURE "\"surface s(output point corners[3] = {0, 0, 0}, output vector uvs[3] = {0, 0, "
+                  "0}, output normal normals[3] = {0, 0, 0}) { int i = -1; "
+                  "getattribute(\\\"point:index\\\", i); if (i % 3 == 1) return; corners[0] = "
+                  "point(i, 0, 0); corners[1] = point(i + 1, 0, 0); corners[2] = point(i, 1, 0); "
+                  "for (int k = 0; k < 3; k++) { uvs[k] = vector(i + k, -i, 7); normals[k] = "
+                  "normal(0, k, 1); } }\", \"triangles\": 3000, \"normals\": \"shader\"}");
+    assert_int_equal(s->triangle_count, 2000);
+    assert_true(fabs(area(s, &volume) - 1000) < 1e-9);
+    for (size_t i = 0; i < 2000; i++)
+        for (int k = 0; k < 3; k++) {
+            const uint32_t at = s->triangles[i][k];
+            const double first = (double)(3 * (i / 2) + (i % 2 ? 2 : 0));
+            assert_true(corner(s, i, k, 0) == first + (k == 1));
+            assert_true(corner(s, i, k, 1) == (k == 2));
+            assert_true((double)s->UV[at][0] == first + k && (double)s->UV[at][1] == -first);
+            assert_true(fabs((double)s->N[at][1] - k / sqrt(k * k + 1.0)) < 1e-6);
+        }
+    scene_free(s);
+    s = scene_of(PROCEDURE "\"surface s(output point corners[3] = {0, point(1, 0, 0), point(0, 1, "
+                           "0)}) { }\", \"triangles\": 1, \"displacement\": {\"source\": "
+                           "\"displacement d() { P += vector(0, 0, u + 3); }\", \"edge\": 0.1}}");
+    assert_true(s->triangle_count > 100 && !s->N);
+    for (size_t i = 0; i < s->triangle_count; i++)
+        assert_true(corner(s, i, 0, 2) == 3);
+    scene_free(s);
+}
+
+static void test_bad_procedures(void **state)
+{
+    (void)state;
+#define FLAT "\"source\": \"surface s() { P = point(u, v, 0); }\""
+    static const struct {
+        const char *keys, *path, *words;
+        enum status status;
+    } rows[] = {
+        {FLAT, "", "found none of \"cells\" and \"triangles\"", STATUS_TYPE},
+        {FLAT ", \"cells\": [2, 2], \"triangles\": 3", "", "found both", STATUS_TYPE},
+        {FLAT ", \"cells\": [0, 2]", ".cells[0]", "", STATUS_RANGE},
+        {FLAT ", \"cells\": [2, 8193]", ".cells[1]", "", STATUS_RANGE},
+        {FLAT ", \"cells\": [2.5, 2]", ".cells", "whole numbers", STATUS_TYPE},
+        {FLAT ", \"cells\": 4", ".cells", "", STATUS_TYPE},
+        {FLAT ", \"cells\": [2, 2], \"closed\": \"w\"", ".closed", "", STATUS_TYPE},
+        {FLAT ", \"triangles\": 2, \"closed\": \"u\"", ".closed", "only a grid", STATUS_TYPE},
+        {FLAT ", \"triangles\": 0", ".triangles", "", STATUS_RANGE},
+        {FLAT ", \"triangles\": 67108865", ".triangles", "", STATUS_RANGE},
+        {FLAT ", \"triangles\": 2", "", "output point corners[3]", STATUS_TYPE},
+        {FLAT ", \"cells\": [2, 2], \"normals\": \"file\"", ".normals", "", STATUS_TYPE},
+        {FLAT ", \"cells\": [2, 2], \"vertices\": []", ".vertices", "", STATUS_TYPE},
+        {"\"cells\": [2, 2]", "", "", STATUS_TYPE},
+        {"\"source\": \"surface s(output point corners[2] = {0, 0}) { }\", \"triangles\": 1", "",
+         "output point corners[3]", STATUS_TYPE},
+        {"\"source\": \"surface s(output point corners[3] = {0, 0, 1}) { }\", \"triangles\": 1, "
+         "\"normals\": \"shader\"",
+         ".normals", "output normal normals[3]", STATUS_TYPE},
+        {"\"source\": \"surface s(output point corners[3] = {0, 0, 1}) { }\", \"triangles\": 9", "",
+         "two corners at one place", STATUS_TYPE},
+        {"\"source\": \"surface s() { Ci = 0; }\", \"cells\": [2, 2]", "", "no vertex",
+         STATUS_TYPE},
+        {"\"source\": \"surface s() { P = 0; }\", \"cells\": [2, 2]", "",
+         "two corners at one place", STATUS_TYPE},
+        {"\"source\": \"surface s() { P = point(u, v, v > 0.4 ? 1e38 * 1e38 * v : 0); }\", "
+         "\"cells\": [2, 4]",
+         "", "the vertex at u = 0, v = 0.5: the shader gives a vertex at (0, 0.5, inf)",
+         STATUS_RANGE},
+        {"\"source\": \"surface s() { P = point(u, v, 2e9); }\", \"cells\": [1, 1]", "", "up to 1e",
+         STATUS_RANGE},
+        {"\"source\": \"surface s(output point corners[3] = {0, 0, 1}) { int i = 0; "
+         "getattribute(\\\"point:index\\\", i); if (i == 7) error(\\\"no %d\\\", i); }\", "
+         "\"triangles\": 9",
+         "", "triangle 7: the shader says:", STATUS_TYPE},
+        {"\"source\": \"surface s() { P = point(u, v, 0); while (v > 0.9) { } }\", \"cells\": [1, "
+         "1]",
+         "", "the vertex at u = 0, v = 1:", STATUS_TIMEOUT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct text t = {0};
+        char path[64];
+        struct error err = {0};
+        struct scene *s = NULL;
+        (void)snprintf(path, sizeof path, "objects[0]%s", rows[i].path);
+        text_printf(&t, "{\"type\": \"procedure\", \"material\": \"a\", %s}", rows[i].keys);
+        if (load(t.data, &s, &err) != rows[i].status || !strstr(err.msg, rows[i].words) ||
+            strcmp(err.path, path) != 0 || err.line == 0)
+            fail_msg("%s: %s at %s: %s", rows[i].keys, status_name(err.code), err.path, err.msg);
+        assert_null(s);
+        text_free(&t);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plane),     cmocka_unit_test(test_place),
-        cmocka_unit_test(test_sphere),    cmocka_unit_test(test_seams),
-        cmocka_unit_test(test_pixels),    cmocka_unit_test(test_faces),
-        cmocka_unit_test(test_zero),      cmocka_unit_test(test_texture),
-        cmocka_unit_test(test_instances), cmocka_unit_test(test_errors)};
+        cmocka_unit_test(test_plane),         cmocka_unit_test(test_place),
+        cmocka_unit_test(test_sphere),        cmocka_unit_test(test_seams),
+        cmocka_unit_test(test_pixels),        cmocka_unit_test(test_faces),
+        cmocka_unit_test(test_zero),          cmocka_unit_test(test_texture),
+        cmocka_unit_test(test_instances),     cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_round),         cmocka_unit_test(test_plate),
+        cmocka_unit_test(test_torus),         cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_poles),         cmocka_unit_test(test_triangles),
+        cmocka_unit_test(test_bad_procedures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
