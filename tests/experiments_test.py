@@ -38,6 +38,10 @@ with tempfile.TemporaryDirectory() as folder:
     published = {r["device"]: r for r in rows["devices"] if r["device"].startswith("published")}
     assert published["published: i5-12600, OpenCL"]["times the slowest"] == "1.00"
     assert published["published: 6700 XT, HIP"]["times the slowest"] == f"{(15 * 60 + 57) / (60 + 33):.2f}"
+    # a scene is made, its textures are read, and a picture of it is rendered
+    session = [r for r in rows["phases"] if r["device"] == "native"]
+    assert len(session) == 1 and all(float(session[0][phase]) > 0 for phase in ("textures", "objects", "bvh", "render")), session
+    assert "9 textures of 64 x 64" in json.loads((out / "phases.json").read_text())["differs"]
     # both textures in all three models
     textures = [r for r in rows["procedural"] if r["device"] == "native"]
     assert len(textures) == 2 and all(r[m].endswith(" %") for r in textures for m in ("megakernel", "separate", "wavefront")), textures
