@@ -435,11 +435,17 @@ struct shade_space {
 };
 
 /* Zeroed is valid: last layer only, all threads. */
+/* How the engine `native` compiles a shader: for rows of points, for rows with copies of branches
+ * that all points of a row take, or for one point. The bits are the same. */
+enum shade_form { SHADE_ROWS, SHADE_COPIES, SHADE_POINT, SHADE_FORM_COUNT };
+extern const char *const shade_form_names[SHADE_FORM_COUNT];
+
 struct shade_options {
     const char *const *outputs; /* "Cout", "layer.Cout", "Ci", in the order of the result; ends with
                                    NULL; NULL: none. Their layers run at every point */
     enum math_mode mode;        /* engines that translate; others are always strict */
     unsigned level;             /* 0 to 2: how much translating engines optimise */
+    enum shade_form form;       /* of the engine native; others have one */
     bool bake;                  /* parameters become constants: reparam compiles again */
     unsigned threads;           /* engines of the processor; 0: parallel_threads() */
     uint32_t work_group;        /* engines of devices; 0: the device's choice */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct shade_engine *const engines[] = {&shade_interp,  &shade_ir,      &shade_native,
-                                                     &shade_llvm,    &shade_apis[0], &shade_apis[1],
-                                                     &shade_apis[2], &shade_apis[3]};
+static const struct shade_engine *const engines[] = {
+    &shade_interp,  &shade_ir,      &shade_grid,    &shade_native, &shade_llvm,
+    &shade_apis[0], &shade_apis[1], &shade_apis[2], &shade_apis[3]};
 static_assert(SHADE_API_COUNT == 4, "all of them are in the list above");
 enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
 

@@ -28,7 +28,7 @@ struct shade {
     void *state;
 };
 
-extern const struct shade_engine shade_interp, shade_ir, shade_native, shade_llvm;
+extern const struct shade_engine shade_interp, shade_ir, shade_grid, shade_native, shade_llvm;
 /* The engines of devices, by API: those whose backend_api has job_build. */
 enum { SHADE_API_COUNT = 4 };
 extern const struct shade_engine shade_apis[SHADE_API_COUNT];

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shade_interp.c: the engines that run on the processor without translating to machine code, a
- * context a thread: `interp`, the reference interpreter, and `ir`, the optimised program. */
+ * context a thread: `interp`, the reference interpreter, `ir`, the optimised program, and `grid`,
+ * the same with each instruction over many points. */
 #include "shade_engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Points that one turn of the parallel loop runs. */
-enum { UNIT_POINTS = 64 };
+/* Points that one turn of the parallel loop runs; of `grid`, that a grid has. */
+enum { UNIT_POINTS = 64, GRID_POINTS = 256 };
 
 struct thread_state {
     struct shade_asker asker; /* the point that runs */
     struct interp_run *run;
     struct asl_context *context;   /* of `interp` */
     struct asl_code_context *code; /* of `ir` */
+    struct asl_grid *grid;         /* of `grid` */
+    struct asl_globals *globals;   /* likewise, of its points */
+    size_t first;                  /* likewise, the first one's number */
     struct shade_log *log;
 };
 
@@ -30,6 +34,7 @@ struct interp_run {
     struct thread_state *threads;
     struct unit *units;
     unsigned thread_count;
+    size_t unit_points;
     bool aloud; /* the first iteration: messages and failures are kept */
     atomic_bool stop;
 };
@@ -43,11 +48,34 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
 
 /* ---- the two machines ----------------------------------------------------------------------- */
 
-struct ir_state { /* shade.state of `ir` */
+struct ir_state { /* shade.state of `ir` and of `grid` */
     struct arena arena;
     struct asl_code *code;
     bool used; /* by a run */
+    bool grid;
 };
+
+/* A builtin runs for that point of the grid: services are asked by it. */
+static void grid_enter(void *ctx, size_t point)
+{
+    struct thread_state *t = ctx;
+    t->asker.point = t->first + point;
+    t->asker.globals = &t->globals[point];
+}
+
+static enum status grid_new(struct thread_state *t, const struct asl_context_options *o,
+                            struct error *err)
+{
+    const struct shade *s = t->run->shade;
+    const struct ir_state *ir = s->state;
+    const size_t points = t->run->unit_points;
+    t->globals = calloc(points, sizeof *t->globals);
+    if (!t->globals)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu points", points);
+    TRY(asl_grid_new(ir->code, o, points, grid_enter, t, &t->grid, err));
+    asl_code_args_fill(ir->code, s->group, asl_grid_args(t->grid));
+    return STATUS_OK;
+}
 
 static enum status machine_new(struct thread_state *t, const struct asl_context_options *o,
                                struct error *err)
@@ -56,6 +84,8 @@ static enum status machine_new(struct thread_state *t, const struct asl_context_
     const struct ir_state *ir = s->state;
     if (!ir)
         return asl_context_new(s->group, o, &t->context, err);
+    if (ir->grid)
+        return grid_new(t, o, err);
     enum status st = asl_code_context_new(ir->code, o, &t->code, err);
     if (st == STATUS_OK) /* parameters as they are now */
         asl_code_args_fill(ir->code, s->group, asl_code_context_args(t->code));
@@ -76,11 +106,15 @@ static const union asl_slot *machine_value(const struct thread_state *t, const c
 
 static uint64_t machine_steps(const struct thread_state *t)
 {
-    return t->code ? asl_code_context_steps(t->code) : asl_context_steps(t->context);
+    return t->grid   ? asl_grid_steps(t->grid)
+           : t->code ? asl_code_context_steps(t->code)
+                     : asl_context_steps(t->context);
 }
 
 static void machine_free(struct thread_state *t)
 {
+    asl_grid_free(t->grid);
+    free(t->globals);
     asl_code_context_free(t->code);
     asl_context_free(t->context);
 }
@@ -111,16 +145,67 @@ static void keep_outputs(struct thread_state *t, struct unit *u, size_t i)
     }
 }
 
+static void failed(struct interp_run *run, struct unit *u, const struct shade_failure *f)
+{
+    if (run->aloud)
+        text_append(&u->failures, (const char *)f, sizeof *f);
+    if (!run->shade->opt.keep_going)
+        run->stop = true;
+}
+
+/* Point `point` of the grid is point i of the run. */
+static enum status grid_keep(struct thread_state *t, struct unit *u, size_t point, size_t i)
+{
+    const struct shade_result *out = t->run->out;
+    for (size_t k = 0; k < out->output_count; k++) {
+        const struct shade_output *o = &out->outputs[k];
+        union asl_slot few[32], *v = o->slots > 32 ? calloc(o->slots, sizeof *v) : few;
+        if (!v)
+            return STATUS_MEMORY;
+        o->ran[i] = asl_grid_value(t->grid, o->name, point, v, o->slots);
+        for (size_t j = 0; o->ran[i] && j < o->slots; j++)
+            o->words[i * o->slots + j] = slot_word(u, asl_type_scalar(o->type, j), v[j]);
+        if (v != few)
+            free(v);
+    }
+    return STATUS_OK;
+}
+
+static void grid_unit_run(struct interp_run *run, struct thread_state *t, struct unit *u,
+                          size_t begin, size_t end)
+{
+    struct shade_failure f = {0};
+    struct asl_globals room;
+    for (size_t i = begin; i < end; i++) {
+        shade_asker_set(&t->asker, i, &room);
+        t->first = i == begin ? t->asker.point : t->first;
+        t->globals[i - begin] = *t->asker.globals;
+    }
+    grid_enter(t, 0);
+    enum status st = asl_grid_run(t->grid, t->globals, end - begin, &f.error);
+    for (size_t i = begin; i < end && st == STATUS_OK; i++)
+        st = grid_keep(t, u, i - begin, i);
+    if (st == STATUS_OK)
+        return;
+    f.point = t->asker.point;
+    failed(run, u, &f);
+}
+
 static void unit_run(void *ctx, size_t index, unsigned thread)
 {
     struct interp_run *run = ctx;
     struct thread_state *t = &run->threads[thread];
     struct unit *u = &run->units[index];
     const struct shade_points *p = run->points;
-    size_t begin = index * UNIT_POINTS, end = begin + UNIT_POINTS;
+    size_t begin = index * run->unit_points, end = begin + run->unit_points;
     struct asl_globals g;
     t->log = &u->log;
     text_free(&u->strings); /* of the iteration before */
+    if (t->grid) {
+        if (!run->stop && !cancel_requested)
+            grid_unit_run(run, t, u, begin, end < p->count ? end : p->count);
+        return;
+    }
     for (size_t i = begin; i < (end < p->count ? end : p->count); i++) {
         if (run->stop || cancel_requested)
             return;
@@ -130,10 +215,7 @@ static void unit_run(void *ctx, size_t index, unsigned thread)
             keep_outputs(t, u, i);
             continue;
         }
-        if (run->aloud)
-            text_append(&u->failures, (const char *)&f, sizeof f);
-        if (!run->shade->opt.keep_going)
-            run->stop = true;
+        failed(run, u, &f);
     }
 }
 
@@ -189,7 +271,7 @@ static enum status results_collect(const struct interp_run *run, size_t units, s
         failures[i] = &run->units[i].failures;
     }
     if (st == STATUS_OK)
-        st = shade_strings_number(strings, UNIT_POINTS, run->out, err);
+        st = shade_strings_number(strings, run->unit_points, run->out, err);
     if (st == STATUS_OK)
         st = shade_logs_collect(logs, units, run->shade->opt.error_repeats, run->out, err);
     if (st == STATUS_OK)
@@ -203,8 +285,10 @@ static enum status results_collect(const struct interp_run *run, size_t units, s
 static enum status interp_run(struct shade *s, const struct shade_points *points,
                               struct shade_result *out, struct error *err)
 {
-    size_t units = (points->count + UNIT_POINTS - 1) / UNIT_POINTS;
-    struct interp_run run = {.shade = s, .points = points, .out = out};
+    const struct ir_state *ir = s->state;
+    const size_t unit_points = ir && ir->grid ? GRID_POINTS : UNIT_POINTS,
+                 units = (points->count + unit_points - 1) / unit_points;
+    struct interp_run run = {.shade = s, .points = points, .out = out, .unit_points = unit_points};
     run.thread_count = s->opt.threads < units ? s->opt.threads : (unsigned)units;
     run.threads = calloc(run.thread_count, sizeof *run.threads);
     run.units = calloc(units, sizeof *run.units);
@@ -292,6 +376,22 @@ static void ir_close(struct shade *s)
 const struct shade_engine shade_ir = {
     .info = {"ir", "the optimised program, run instruction by instruction"},
     .open = ir_open,
+    .run = ir_run,
+    .close = ir_close,
+};
+
+static enum status grid_open(struct shade *s, unsigned index, struct error *err)
+{
+    TRY(ir_open(s, index, err));
+    ((struct ir_state *)s->state)->grid = true;
+    (void)snprintf(s->info.device, sizeof s->info.device,
+                   "the optimised program, interpreted over grids of %d points", GRID_POINTS);
+    return STATUS_OK;
+}
+
+const struct shade_engine shade_grid = {
+    .info = {"grid", "the optimised program, each instruction over a grid of points"},
+    .open = grid_open,
     .run = ir_run,
     .close = ir_close,
 };

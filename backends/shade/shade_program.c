@@ -89,6 +89,8 @@ static enum status program_write(const struct shade *s, const char *const *befor
     return STATUS_OK;
 }
 
+const char *const shade_form_names[SHADE_FORM_COUNT] = {"rows", "copies", "point"};
+
 enum status shade_program_make(const struct shade *s, bool wide, bool host,
                                struct shade_program *out, struct error *err)
 {
@@ -100,7 +102,8 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
     const char *const before[] = {
         portable_source, wide ? shade_wide_preamble : "#define A_WIDTH 1\n",
         host ? "#define A_HOST\n" : "", broken.data ? broken.data : asl_device_source, NULL};
-    struct asl_emit_options o = {.wide = wide, .host = host};
+    struct asl_emit_options o = {
+        .wide = wide, .host = host, .copies = wide && s->opt.form == SHADE_COPIES};
     if (st == STATUS_OK)
         st = program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);
     text_free(&broken);

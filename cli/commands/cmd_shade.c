@@ -24,6 +24,7 @@ struct shade_command {
     const char **outputs, **files;
     size_t output_count, layers;
     uint32_t iters;
+    const char *form; /* of shade_form_names */
     bool print, runstats, json, userdata_isconnected;
     bool every_layer, layers_of_globals; /* run, whether they are pulled or not */
     bool spoke;                          /* the shaders printed something */
@@ -603,6 +604,18 @@ static void operations_line(const struct asl_code *code, size_t layer, const cha
                   t.derivs_before, t.derivs_after);
 }
 
+/* Which work a grid shares: of programs that the engine `grid` takes. */
+static void uniform_line(const struct asl_code *code)
+{
+    struct asl_grid *g = NULL;
+    if (asl_grid_new(code, NULL, 1, NULL, NULL, &g, NULL) != STATUS_OK)
+        return;
+    const struct asl_grid_shape shape = asl_grid_shape(g);
+    (void)fprintf(stderr, "%zu of %zu operations are the same at all points\n", shape.uniform,
+                  shape.operations);
+    asl_grid_free(g);
+}
+
 /* What the optimiser made of each layer, for the outputs that are asked for. */
 static void operations(const struct shade_command *s)
 {
@@ -617,6 +630,7 @@ static void operations(const struct shade_command *s)
         operations_line(code, SIZE_MAX, "all layers");
         struct asl_code_stats t = asl_code_stats(code, SIZE_MAX);
         (void)fprintf(stderr, "%zu of %zu layers run\n", t.layers_after, t.layers_before);
+        uniform_line(code);
     }
     arena_free(&a);
 }
@@ -765,6 +779,11 @@ static enum status open_shade(struct shade_command *s, struct shader_images *tex
         st = shader_images_load(&s->arena, "shade", s->group, textures, err);
     warn_of_images(textures);
     s->opt.images = textures;
+    for (int i = 0; i < SHADE_FORM_COUNT; i++)
+        if (strcmp(s->form, shade_form_names[i]) == 0)
+            s->opt.form = (enum shade_form)i;
+    if (st == STATUS_OK && s->opt.form != SHADE_ROWS && strcmp(s->engine, "native") != 0)
+        return error_msg(err, STATUS_ARG, "--form %s: the engine native alone has forms", s->form);
     return st == STATUS_OK ? shade_open(s->engine, s->group, &s->opt, shade, err) : st;
 }
 
@@ -906,13 +925,17 @@ static const struct option options[] = {
     {"--vary_vdxdy", OPTION_FLAG, AT(grid.vary_v),
      .help = "derivatives of v that vary over the grid"},
     {"--engine", OPTION_STRING, AT(engine), "NAME",
-     .help = "what runs the shaders: interp (the reference), ir, native, llvm, opencl[:n], "
+     .help = "what runs the shaders: interp (the reference), ir, grid, native, llvm, opencl[:n], "
              "cuda[:n], hip[:n], level_zero[:n]",
-     .preset = "interp", .words = "interp ir native llvm opencl cuda hip level_zero"},
+     .preset = "interp", .words = "interp ir grid native llvm opencl cuda hip level_zero"},
     {"-O0 -O1 -O2", OPTION_LEVEL, AT(opt.level), .help = "how much engines that translate optimise",
      .preset = "-O2"},
     {"--mode", OPTION_MODE, AT(opt.mode), "MODE", .help = "arithmetic of compiled engines",
      .preset = "strict"},
+    {"--form", OPTION_WORD, AT(form), "FORM",
+     .help = "of engine native: compiled for rows of points, for rows with copies of branches that "
+             "all points of a row take, or for one point",
+     .preset = "rows", .words = "rows copies point"},
     {"--bake", OPTION_FLAG, AT(opt.bake),
      .help = "parameters are constants: faster code, compiled again by --reparam"},
     {"-t --threads", OPTION_UINT, AT(opt.threads), "N", .help = "threads", .otherwise = "all"},

@@ -419,6 +419,25 @@ static void shrink(struct emit *e)
     e->region->shrunk = true;
 }
 
+/* A branch for the lanes of that mask. */
+static void branch(struct emit *e, const struct ir_block *b, unsigned mask)
+{
+    EMIT("if (a_any(m%u)) {\n", mask);
+    if (e->opt->copies && e->masked == 0) {
+        const unsigned whole = ++e->depth;
+        EMIT("if (!a_any(a_not(m%u))) {\nam m%u = A_ALL;\n", mask, whole);
+        region(e, b, whole);
+        EMIT("} else {\n");
+        e->masked++;
+        region(e, b, mask);
+        e->masked--;
+        EMIT("}\n");
+    } else {
+        region(e, b, mask);
+    }
+    EMIT("}\n");
+}
+
 static void if_(struct emit *e, const struct ir_inst *i)
 {
     const char *c = emit_condition(e, i->operands[0]);
@@ -443,16 +462,10 @@ static void if_(struct emit *e, const struct ir_inst *i)
     }
     unsigned up = e->region->mask, yes = ++e->depth, no = ++e->depth;
     EMIT("{ am m%u = m%u & %s, m%u = m%u & a_not(%s);\n", yes, up, c, no, up, c);
-    if (has_body) {
-        EMIT("if (a_any(m%u)) {\n", yes);
-        region(e, i->body, yes);
-        EMIT("}\n");
-    }
-    if (has_other) {
-        EMIT("if (a_any(m%u)) {\n", no);
-        region(e, i->other, no);
-        EMIT("}\n");
-    }
+    if (has_body)
+        branch(e, i->body, yes);
+    if (has_other)
+        branch(e, i->other, no);
     EMIT("}\n");
     if (emit_leaves(i->body, i) || emit_leaves(i->other, i))
         shrink(e);
@@ -461,6 +474,8 @@ static void if_(struct emit *e, const struct ir_inst *i)
 uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i)
 {
     struct asl_emitted *o = e->out;
+    if (i->mark < o->loop_count) /* a copy of a branch: the first one's */
+        return i->mark;
     struct asl_emitted_loop *list =
         emit_grow(e, o->loops, o->loop_count, &e->loops_cap, sizeof *list);
     o->loops = list;

@@ -484,12 +484,43 @@ const union asl_slot *asl_code_context_value(const struct asl_code_context *c, c
                                              struct asl_type *type, bool *ran);
 uint64_t asl_code_context_steps(const struct asl_code_context *c);
 
+/* The engine `grid`: each instruction runs over all points before the next one does, and what is
+ * the same in all of them runs once. Values are those of the engine `ir`. It has no calls that
+ * print, send or write, and no parameters of the geometry: UNSUPPORTED, with the place.
+ * enter, which may be NULL, is called before a builtin runs for a point, so that services know
+ * whose questions they answer. */
+enum { ASL_GRID_MOST = 4096 };
+struct asl_grid;
+enum status asl_grid_new(const struct asl_code *c, const struct asl_context_options *opt,
+                         size_t points, void (*enter)(void *ctx, size_t point), void *enter_ctx,
+                         struct asl_grid **out, struct error *err);
+void asl_grid_free(struct asl_grid *g);            /* takes NULL */
+union asl_slot *asl_grid_args(struct asl_grid *g); /* as asl_code_context_args */
+enum status asl_grid_run(struct asl_grid *g, const struct asl_globals *points, size_t count,
+                         struct error *err);
+/* The first slots of a result of a point; false: its layer did not run. */
+bool asl_grid_value(const struct asl_grid *g, const char *name, size_t point, union asl_slot *out,
+                    size_t slots);
+uint64_t asl_grid_steps(const struct asl_grid *g); /* of all points and runs */
+/* Instructions that ran: for single points, once for all points of a list, and how often more they
+ * would have run without that. Constants do not count. */
+struct asl_grid_work {
+    uint64_t varying, uniform, spared;
+};
+struct asl_grid_work asl_grid_worked(const struct asl_grid *g);
+/* Of the program: its instructions but constants, and those that are the same in all points. */
+struct asl_grid_shape {
+    size_t operations, uniform;
+};
+struct asl_grid_shape asl_grid_shape(const struct asl_grid *g);
+
 /* ---- IR to C (device/asl/ is the library that the text needs before it) ----------------- */
 
 struct ir_inst;
 
 struct asl_emit_options {
     bool wide;    /* for rows of A_WIDTH points (vectors of gcc and clang), else for one point */
+    bool copies;  /* of wide: a branch's text once more, for rows all of whose points take it */
     bool host;    /* native code: what the library lacks is asked of the host (asl_host_call). Else
                      such calls fail as UNSUPPORTED, with their place */
     bool surface; /* for a hit in a renderer's kernel: one point. What is printed, reported or

@@ -223,6 +223,33 @@ static bool same_word(struct asl_type t, size_t slot, uint32_t a, uint32_t b)
     return a == b || (nan && asl_type_scalar(t, slot) == ASL_FLOAT);
 }
 
+/* The forms of the engine native, and each instruction over a grid. */
+static void forms_have_the_same_bits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *engine;
+        enum shade_form form;
+    } rows[] = {{"native", SHADE_COPIES}, {"native", SHADE_POINT}, {"grid", SHADE_ROWS}};
+    for (size_t k = 0; !*wanted && k < sizeof exact / sizeof *exact; k++) {
+        struct fixture want = {0};
+        run(&want, "interp", exact[k], NULL, &grid);
+        for (size_t e = 0; e < sizeof rows / sizeof *rows; e++) {
+            struct fixture f = {0};
+            const struct shade_options o = {.level = 2, .form = rows[e].form};
+            run(&f, rows[e].engine, exact[k], &o, &grid);
+            const struct shade_output *a = want.result.outputs, *b = f.result.outputs;
+            for (size_t i = 0; i < want.result.count * a->slots; i++)
+                if (!same_word(a->type, i % a->slots, a->words[i], b->words[i]))
+                    fail_msg("%s, %s: %s: point %zu slot %zu: %08x, interp %08x", rows[e].engine,
+                             shade_form_names[rows[e].form], exact[k], i / a->slots, i % a->slots,
+                             b->words[i], a->words[i]);
+            close_all(&f);
+        }
+        close_all(&want);
+    }
+}
+
 static void exact_bits(void **state)
 {
     (void)state;
@@ -883,12 +910,19 @@ int main(int argc, char **argv)
 {
     wanted = argv + (argc > 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_bits),      cmocka_unit_test(the_world),
-        cmocka_unit_test(part_of_a_grid),  cmocka_unit_test(loose_noise),
-        cmocka_unit_test(messages),        cmocka_unit_test(strings),
-        cmocka_unit_test(questions),       cmocka_unit_test(parameters),
-        cmocka_unit_test(endless),         cmocka_unit_test(listed),
-        cmocka_unit_test(slopes_of_grids), cmocka_unit_test(levels_of_files),
+        cmocka_unit_test(exact_bits),
+        cmocka_unit_test(the_world),
+        cmocka_unit_test(forms_have_the_same_bits),
+        cmocka_unit_test(part_of_a_grid),
+        cmocka_unit_test(loose_noise),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(strings),
+        cmocka_unit_test(questions),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(endless),
+        cmocka_unit_test(listed),
+        cmocka_unit_test(slopes_of_grids),
+        cmocka_unit_test(levels_of_files),
         cmocka_unit_test(bad_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
