@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 tool, isophote = sys.argv[1], sys.argv[2]
+WITHOUT_DEVICE = ("spherelight", "optimiser", "group", "simplified", "derivatives", "c-shaders", "formats")
 
 
 def run(out, *options):
@@ -27,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
     names = [line.split()[0] for line in listed.splitlines() if not line.startswith("tools/")]
     rows = {name: json.loads((out / f"{name}.json").read_text())["rows"] for name in names}
     for name in names:
-        assert "| native" in (out / f"{name}.md").read_text() or name in ("spherelight", "optimiser", "formats"), name
+        assert "| native" in (out / f"{name}.md").read_text() or name in WITHOUT_DEVICE, name
         ours = [r for r in rows[name] if not str(next(iter(r.values()))).startswith("published")]
         without = name == "denoised" and "Open Image Denoise" in ours[0].get("reason", "")
         assert ours and (without or any("reason" not in r for r in ours)), (name, ours)
@@ -45,10 +46,33 @@ with tempfile.TemporaryDirectory() as folder:
     # both textures in all three models
     textures = [r for r in rows["procedural"] if r["device"] == "native"]
     assert len(textures) == 2 and all(r[m].endswith(" %") for r in textures for m in ("megakernel", "separate", "wavefront")), textures
-    # a point is shaded on every engine; compiled ones are faster than the interpreter
-    for r in rows["spherelight"]:
-        speed = float(r["compiled C"].split(", ")[1])
-        assert speed > 1 and r["interpreter, point by point"].endswith(", 1.00"), r
+    # a point is shaded in every form; compiled ones are faster than the interpreter
+    light = [r for r in rows["spherelight"] if not str(r["points of a grid"]).startswith("published")]
+    assert len(light) == 6 and len(rows["spherelight"]) == 12, rows["spherelight"]
+    for r in light:
+        for form in ("compiled for one point", "compiled for rows", "rows, copies where all agree"):
+            assert float(r[form].split(", ")[1]) > 1, r
+        assert r["interpreter, point by point"].endswith(", 1.00") and "IR, instruction by instruction" in r, r
+    # a hit is combined or begins a run, whatever the reason
+    for r in rows["hits"][:2]:
+        begun = r["rejected: the first"] + r["other shader"] + r["other parameters"]
+        assert r["combined"] == f"{100 * (r['hits'] - begun) / r['hits']:.0f} %" and 1 < float(r["points of a run"]) <= 4, r
+        assert r["points of a run"] == f"{r['hits'] / begun:.3g}" and float(r["shading over tracing"]) > 0, r
+    # a group shrinks as the published ones do; dead code leaves nothing; fast adds no zero
+    assert float(rows["group"][0]["gone"].split()[0]) >= 95, rows["group"]
+    for r in rows["simplified"]:
+        assert r.get("left") == r.get("left where it was never written"), r
+    adds = next(r for r in rows["simplified"] if r["what"] == "x + 0")
+    assert "reason" in adds or adds["instructions, fast"] < adds["instructions, strict"], adds
+    for r in rows["derivatives"]:
+        assert "published" in r["shader"] or 0 <= r["with derivatives"] <= r["symbols"], r
+    # C by hand computes what the shader does
+    for r in rows["c-shaders"]:
+        assert "published" in r["shader"] or float(r["sums differ by"]) < 1e-4, r
+    # figures: lines of points above 0, ours and the published ones
+    for name in ("spherelight", "formats"):
+        plot = json.loads((out / f"{name}.json").read_text())["plot"]
+        assert plot["series"] and all(x > 0 and y > 0 for s in plot["series"] for x, y in s["points"]), plot
     # no shader is gone whole, none grew
     shaders = [r for r in rows["optimiser"] if "operations" in r and r["shader"] != "all"]
     assert len(shaders) >= 3 and all(0 < r["left"] < r["operations"] for r in shaders), shaders

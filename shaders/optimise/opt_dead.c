@@ -234,6 +234,152 @@ static void use_operands(struct opt *o, const struct ir_inst *i)
         o->used[i->operands[k]] = true;
 }
 
+/* ---- loops that end and leave nothing behind -------------------------------------------------- */
+
+/* Where a loop counts: its one test, at the top of the body, leaves it by a comparison of an int
+ * cell with a number; its second block adds a number to the cell. */
+struct counting {
+    const struct ir_inst *loop;
+    uint32_t slot, cell;
+    int32_t limit, step;
+    enum ir_op op; /* stays while counter op limit */
+};
+
+static bool constant(const struct opt *o, ir_value v, int32_t *k)
+{
+    const struct ir_inst *i = o->defs[v];
+    if (!i || i->op != IR_CONST)
+        return false;
+    *k = i->u.k.i;
+    return true;
+}
+
+static bool loads(const struct opt *o, ir_value v, uint32_t slot)
+{
+    const struct ir_inst *i = o->defs[v];
+    return i && i->op == IR_LOAD && opt_slot(o, &i->u.mem.from) == slot;
+}
+
+/* Stores to the counter's cell, in the block and those inside. */
+static uint32_t stores_to(const struct ir_block *b, uint32_t cell)
+{
+    uint32_t n = 0;
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        if (i->op == IR_STORE || i->op == IR_COPY || i->op == IR_ZERO)
+            n += i->u.mem.to.cell == cell;
+        n += stores_to(i->body, cell) + stores_to(i->other, cell);
+    }
+    return n;
+}
+
+static bool is_break(const struct ir_block *b, const struct ir_inst *loop)
+{
+    return b && b->first && b->first == b->last && b->first->op == IR_BREAK &&
+           b->first->u.target == loop;
+}
+
+/* The test: what stands before it in the body has no effect, as the loop has none. */
+static bool counting_test(const struct opt *o, struct counting *c)
+{
+    const struct ir_inst *test = c->loop->body->first;
+    while (test && test->op != IR_IF)
+        test = test->next;
+    if (!test || (test->body && test->body->first) || !is_break(test->other, c->loop))
+        return false;
+    const struct ir_inst *by = o->defs[test->operands[0]];
+    if (!by || by->op < IR_ILT || by->op > IR_IGE || !constant(o, by->operands[1], &c->limit))
+        return false;
+    const struct ir_inst *load = o->defs[by->operands[0]];
+    if (!load || load->op != IR_LOAD || load->in != c->loop->body ||
+        o->code->cells[load->u.mem.from.cell].scope != IR_LOCAL)
+        return false;
+    c->op = (enum ir_op)by->op;
+    c->cell = load->u.mem.from.cell;
+    c->slot = opt_slot(o, &load->u.mem.from);
+    return c->slot != OPT_NONE;
+}
+
+static bool counting_step(const struct opt *o, struct counting *c)
+{
+    for (const struct ir_inst *i = c->loop->other ? c->loop->other->first : NULL; i; i = i->next) {
+        if (i->op != IR_STORE || i->u.mem.to.cell != c->cell)
+            continue;
+        const struct ir_inst *by = o->defs[i->operands[i->operand_count - 1]];
+        if (opt_slot(o, &i->u.mem.to) != c->slot || !by || by->in != c->loop->other ||
+            (by->op != IR_IADD && by->op != IR_ISUB) || !loads(o, by->operands[0], c->slot) ||
+            !constant(o, by->operands[1], &c->step))
+            return false;
+        if (by->op == IR_ISUB)
+            c->step = c->step == INT32_MIN ? 0 : -c->step;
+        return true;
+    }
+    return false;
+}
+
+/* It ends, and no sum passes the range of int. */
+static bool counts_to_an_end(const struct opt *o, const struct ir_inst *loop)
+{
+    struct counting c = {.loop = loop};
+    if (!counting_test(o, &c) || !counting_step(o, &c) ||
+        stores_to(loop->body, c.cell) + stores_to(loop->other, c.cell) != 1)
+        return false;
+    const int64_t last = (int64_t)c.limit + c.step;
+    return last >= INT32_MIN && last <= INT32_MAX &&
+           (c.op == IR_ILT || c.op == IR_ILE ? c.step > 0 : c.step < 0);
+}
+
+/* Has the block no effect but values of slots that nobody reads behind the loop? `loop`: breaks
+ * may go no further. */
+static bool has_no_effect(const struct sweep *s, const struct ir_block *b, const uint64_t *live,
+                          const struct ir_inst *loop)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        switch (i->op) {
+        case IR_STORE:
+        case IR_COPY:
+        case IR_ZERO:
+            if (place_is_live(s, live, &i->u.mem.to, i->op == IR_STORE ? 1 : i->u.mem.count))
+                return false;
+            break;
+        case IR_CALL:
+            if (ir_call_effect((const struct ir_inst *const *)s->o->defs, i) != IR_EFFECT_NONE)
+                return false;
+            break;
+        case IR_LOOP:
+            if (!counts_to_an_end(s->o, i))
+                return false;
+            break;
+        case IR_RETURN:
+        case IR_PULL:
+        case IR_INDEX:
+        case IR_USERDATA:
+            return false;
+        case IR_BREAK:
+        case IR_CONTINUE: {
+            const struct ir_block *in = i->in;
+            while (in && in->owner && in->owner != i->u.target && in->owner != loop)
+                in = in->owner->in;
+            if (!in || in->owner != i->u.target)
+                return false;
+            break;
+        }
+        default:
+            break;
+        }
+        if (!has_no_effect(s, i->body, live, loop) || !has_no_effect(s, i->other, live, loop))
+            return false;
+    }
+    return true;
+}
+
+static bool loop_is_idle(const struct sweep *s, const struct ir_inst *i, const uint64_t *live)
+{
+    return counts_to_an_end(s->o, i) && has_no_effect(s, i->body, live, i) &&
+           has_no_effect(s, i->other, live, i);
+}
+
+/* ---- an instruction ---------------------------------------------------------------------------- */
+
 /* False when the instruction is not needed; else *live is what is live in front of it. */
 static bool sweep_inst(struct sweep *s, struct ir_inst *i, slot_set *live)
 {
@@ -272,6 +418,11 @@ static bool sweep_inst(struct sweep *s, struct ir_inst *i, slot_set *live)
         *live = sweep_if(s, i, *live);
         return i->body->first || i->other->first;
     case IR_LOOP:
+        if (loop_is_idle(s, i, *live)) {
+            witness_unreachable(o->witness, i->body);
+            witness_unreachable(o->witness, i->other);
+            return false;
+        }
         *live = sweep_loop(s, i, *live);
         return true;
     case IR_BLOCK:

@@ -2,6 +2,7 @@
 /* opt_forward.c: one walk in the order of execution. It knows what cells hold (copies and constants
  * find their way through memory), which results exist already, and which branch of a condition it
  * is in; it folds, merges, and takes apart what a constant condition decides. */
+#include "ir/ir_eval.h"
 #include "opt.h"
 
 #include <stdlib.h>
@@ -463,6 +464,71 @@ static void forward_if(struct opt *o, struct ir_inst *i)
     join(o, &a, &b);
 }
 
+/* What is computed in front of a loop's first test, from what is known where the loop begins. */
+struct entry {
+    struct opt *o;
+    struct entry_value {
+        ir_value value;
+        union asl_slot k;
+    } list[16];
+    uint32_t count;
+};
+
+static bool entry_find(struct entry *e, ir_value v, union asl_slot *k)
+{
+    v = resolve(e->o, v);
+    for (uint32_t n = 0; n < e->count; n++)
+        if (e->list[n].value == v) {
+            *k = e->list[n].k;
+            return true;
+        }
+    const struct ir_inst *def = e->o->defs[v];
+    if (!def || def->op != IR_CONST)
+        return false;
+    *k = def->u.k;
+    return true;
+}
+
+static bool entry_value(struct entry *e, const struct ir_inst *i, union asl_slot *out)
+{
+    union asl_slot in[3] = {{0}};
+    if (i->op == IR_LOAD) {
+        const uint32_t slot = opt_slot(e->o, &i->u.mem.from);
+        return slot != OPT_NONE && e->o->known[slot] != OPT_NONE &&
+               entry_find(e, e->o->known[slot], out);
+    }
+    if (i->op <= IR_CONST || i->op > IR_SELECT)
+        return false;
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        if (!entry_find(e, i->operands[k], &in[k]))
+            return false;
+    *out = ir_eval((enum ir_op)i->op, in[0], in[1], in[2]);
+    return true;
+}
+
+/* Does the first test of the first turn leave the loop? Asked before what the loop changes is
+ * forgotten. */
+static bool never_turns(struct opt *o, const struct ir_inst *loop)
+{
+    struct entry e = {.o = o};
+    union asl_slot k;
+    for (const struct ir_inst *i = loop->body->first; i; i = i->next) {
+        if (i->op == IR_IF) {
+            if (!entry_find(&e, i->operands[0], &k))
+                return false;
+            const struct ir_block *b = k.i ? i->body : i->other;
+            const struct ir_inst *first = b ? b->first : NULL;
+            return first && first->op == IR_BREAK && first->u.target == loop;
+        }
+        if (i->op == IR_CONST)
+            continue;
+        if (e.count == sizeof e.list / sizeof *e.list || !entry_value(&e, i, &k))
+            return false;
+        e.list[e.count++] = (struct entry_value){i->result, k};
+    }
+    return false;
+}
+
 static void forward_loop(struct opt *o, struct ir_inst *i)
 {
     kill_block(o, i->body);
@@ -585,6 +651,12 @@ static bool is_gone(struct opt *o, struct ir_inst *i)
         forward_if(o, i);
         return false;
     case IR_LOOP:
+        if (never_turns(o, i)) {
+            witness_unreachable(o->witness, i->body);
+            witness_unreachable(o->witness, i->other);
+            o->changed = true;
+            return true;
+        }
         forward_loop(o, i);
         return false;
     case IR_BLOCK:
