@@ -284,7 +284,11 @@ static void html_shows_tables(void **state)
     static const char good[] =
         "{\"title\": \"Figure <1>\", \"of\": \"A. Author\", \"headers\": [\"shader\", \"left\", "
         "\"reason\"], \"rows\": [{\"shader\": \"a.asl\", \"left\": 12}, {\"shader\": \"published: "
-        "b\", \"left\": 0.5, \"reason\": \"\"}], \"differs\": \"All & more.\"}";
+        "b\", \"left\": 0.5, \"reason\": \"\"}], \"differs\": \"All & more.\", "
+        "\"plot\": {\"x\": \"bits\", \"y\": \"an <error>\", \"series\": [{\"name\": \"ours & "
+        "all\", "
+        "\"points\": [[1, 1], [10, 100], [100, 10000]]}, {\"name\": \"published: x\", \"points\": "
+        "[[1, 100]]}, {\"name\": \"none\", \"points\": []}]}}";
     assert_int_equal(file_write(file, good, sizeof good - 1, &err), STATUS_OK);
     assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &file, 1, to, &err), STATUS_OK);
     char *data;
@@ -294,7 +298,11 @@ static void html_shows_tables(void **state)
     static const char *const wanted[] = {
         "<h3>Figure &lt;1&gt;</h3>", "After A. Author. What differs: All &amp; more.",
         "<tr><th>shader</th><th>left</th></tr>", "<tr><td>a.asl</td><td class=\"r\">12</td></tr>",
-        "<tr class=\"published\"><td>published: b</td><td class=\"r\">0.5</td></tr>"};
+        "<tr class=\"published\"><td>published: b</td><td class=\"r\">0.5</td></tr>",
+        /* axes of 74 to 992 and 300 to 14, of two and four powers of ten */
+        "<polyline class=\"l0\" points=\"74.0,300.0 533.0,157.0 992.0,14.0\"/>",
+        "<polyline class=\"l1\" stroke-dasharray=\"5 4\" points=\"74.0,157.0\"/>",
+        "an &lt;error&gt; over bits", "ours &amp; all</li>", ">1e+04</text>", ">10</text>"};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!strstr(html, wanted[i]))
             fail_msg("%s is not in the report", wanted[i]);
@@ -307,7 +315,12 @@ static void html_shows_tables(void **state)
         "{",
         "",
         "{\"title\": \"\", \"of\": \"\", \"differs\": \"\", \"headers\": [1], \"rows\": []}",
-        "{\"title\": \"\", \"of\": \"\", \"differs\": \"\", \"headers\": [], \"rows\": [1]}"};
+        "{\"title\": \"\", \"of\": \"\", \"differs\": \"\", \"headers\": [], \"rows\": [1]}",
+        "{\"title\": \"\", \"of\": \"\", \"differs\": \"\", \"headers\": [], \"rows\": [], "
+        "\"plot\": 1}",
+        "{\"title\": \"\", \"of\": \"\", \"differs\": \"\", \"headers\": [], \"rows\": [], "
+        "\"plot\": "
+        "{\"x\": \"\", \"y\": \"\", \"series\": [{\"name\": \"\", \"points\": [[1, 0]]}]}}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(file_write(file, bad[i], strlen(bad[i]), &err), STATUS_OK);
         const enum status st = report_write_with(&s, 1, REPORT_HTML, false, &file, 1, to, &err);

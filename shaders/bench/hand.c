@@ -117,6 +117,14 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* From 1 to a million; else 0. */
+static int number(const char *text)
+{
+    char *end;
+    const long n = strtol(text, &end, 10);
+    return *text && *end == '\0' && n >= 1 && n <= 1000000 ? (int)n : 0;
+}
+
 int main(int argc, char **argv)
 {
     shader *volatile run = NULL; /* which one is not known when this is compiled */
@@ -125,12 +133,16 @@ int main(int argc, char **argv)
             run = shaders[i].run;
     if (!run)
         return (void)fprintf(stderr, "hand NAME WIDTH HEIGHT ITERATIONS\n"), 2;
-    const int width = atoi(argv[2]), height = atoi(argv[3]), turns = atoi(argv[4]);
+    const int width = number(argv[2]), height = number(argv[3]), turns = number(argv[4]);
     const size_t count = (size_t)width * (size_t)height;
-    struct point *at = calloc(count, sizeof *at);
-    float *out = calloc(3 * count, sizeof *out);
-    if (!at || !out || count == 0)
-        return (void)fprintf(stderr, "hand: no memory, or no points\n"), 2;
+    struct point *at = calloc(count + 1, sizeof *at);
+    float *out = calloc(3 * count + 1, sizeof *out);
+    if (!at || !out || count == 0) {
+        (void)fprintf(stderr, "hand: no memory, or no points\n");
+        free(at);
+        free(out);
+        return 2;
+    }
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             struct point *p = &at[(size_t)y * (size_t)width + (size_t)x];

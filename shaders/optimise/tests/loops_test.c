@@ -74,8 +74,7 @@ static void idle_loops_go(void **state)
         /* whose values nobody reads */
         "float a = 0; for (int i = 0; i < m; i++) a += sin(u * i);",
         "float a = 1; for (int i = 9; i > 0; i -= 2) a *= u;",
-        "float a = 0; for (int i = 0; i <= m; i++) { if (a > 3) break; if (v < 1) continue; a += "
-        "v; }",
+        "float a = 0; for (int i = 0; i <= m; i++) { if (a > 3) break; if (v < 1) continue; a++; }",
         "float a = 0; for (int i = 0; i < m; i++) for (int j = 5; j >= 1; j--) a += i * j * u;",
     };
     const size_t nothing = operations("");
