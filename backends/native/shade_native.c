@@ -144,9 +144,8 @@ static enum status translate(struct shade *s, struct native *n, struct error *er
 {
     struct shade_program p;
     double begin = clock_s();
-    enum status st =
-        n->by_llvm ? shade_llvm_program(s, &p, err)
-                   : shade_program_make(s, s->opt.form != SHADE_POINT, true, &p, err);
+    enum status st = n->by_llvm ? shade_llvm_program(s, &p, err)
+                                : shade_program_make(s, s->opt.form != SHADE_POINT, true, &p, err);
     if (st != STATUS_OK)
         return st;
     s->info.translate_s = clock_s() - begin;

@@ -34,7 +34,7 @@ struct emit {
     const struct ir_block **homes; /* by cell: the smallest block that holds all its accesses */
     bool *used;                    /* by cell: a layer or the result touches it */
     bool point_words[EMIT_POINT_WORDS];
-    unsigned masked;               /* texts around that have a copy for whole rows */
+    unsigned masked;       /* texts around that have a copy for whole rows */
     const uint32_t *pulls; /* by layer: PULL instructions that name it, plus entries */
     size_t strings_cap, hosts_cap, loops_cap, images_cap, components_cap, answers_cap, rows_cap,
         messages_cap;
