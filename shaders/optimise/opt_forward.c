@@ -2,7 +2,6 @@
 /* opt_forward.c: one walk in the order of execution. It knows what cells hold (copies and constants
  * find their way through memory), which results exist already, and which branch of a condition it
  * is in; it folds, merges, and takes apart what a constant condition decides. */
-#include "ir/ir_eval.h"
 #include "opt.h"
 
 #include <stdlib.h>
