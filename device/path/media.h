@@ -125,6 +125,10 @@ K_FN struct k_vec3 k_media_visible(const struct k_scene *sc, struct k_vec3 o, st
     const struct k_vec3 none = v3(0.0f, 0.0f, 0.0f);
     struct k_vec3 A = none;
     float tau = 0.0f;
+#ifndef K_CUDA /* whose programs have media where their scenes do; a processor's have all there is */
+    if (!sc->launch->media)
+        return k_occluded(sc, o, d, t_max) ? none : v3(1.0f, 1.0f, 1.0f);
+#endif
     for (uint i = 0;; i++) {
         struct k_hit hit;
         k_closest(sc, o, d, t_max, &hit);
