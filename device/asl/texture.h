@@ -450,7 +450,7 @@ K_FN void a_environment_place(const float R[3], const float x[3], const float y[
     place[0] = 0.0f;
     place[1] = 0.0f;
     if (length > 0.0f) {
-        float c = R[1] / length, s = a_atan2(R[0], -R[2]) / 6.28318530717959f;
+        float c = R[1] / length, s = a_atan2(R[0], 0.0f - R[2]) / 6.28318530717959f;
         place[0] = s < 0.0f ? s + 1.0f : s;
         place[1] = a_acos(c) / 3.14159265358979f;
         spread = spread / length;
