@@ -960,7 +960,11 @@ case_statistics()
     run 0 render shaded-bricks "${small[@]}" --statistics
     prints '^shading: [0-9]+ masters, 3 groups in [0-9]+ programs; 6 instances, of which 6 run and 0 are skipped'
     prints 'operations -> [0-9]+'
-    prints 'texture queries not counted: kernels do not count them'
+    prints '^rays: [1-9][0-9]* to the closest hit, [1-9][0-9]* to any; [1-9][0-9]* nodes'
+    prints '^  0 texture queries of shaders'
+    prints '^  wall: [1-9][0-9]* hits'
+    run 0 render shaded-triplanar "${small[@]}" --statistics
+    prints '^  [1-9][0-9]* texture queries of shaders'
     run 0 render shaded-bricks "${small[@]}" --json
     [ "$(json shading.groups)/$(json shading.masters)/$(json shading.instances)" = 3/4/6 ] || fail "the groups are miscounted"
     [ "$(json shading.operations_after)" -lt "$(json shading.operations_before)" ] || fail "nothing was optimised"
