@@ -630,6 +630,8 @@ static const struct case_row plain_rows[] = {
      image_direct_rectangle},
     {"image.passes", "strict: passes have the film's bits and the reference's values",
      image_passes},
+    {"image.passes.dense", "the same of a scene full of shaders and media: scenes/dense/kinds.json",
+     image_passes},
     {"image.camera.perspective", "filters, apertures, clamp: strict bits and in step",
      image_camera},
     {"image.camera.orthographic", "the same for parallel rays", image_camera},
