@@ -335,25 +335,18 @@ static void html_shows_tables(void **state)
     arena_free(&a);
 }
 
-/* What scenes' shaders came to: of benches that tell it, and nothing of those that do not. */
-static void html_shows_shading(void **state)
+/* The report of a run whose benches of "bricks", "plain" and "odd" told `details`. */
+static const char *benches_report(struct arena *a, const char *const details[3])
 {
-    (void)state;
-    struct arena a = {0};
+    static const char *const scenes[] = {"bricks", "plain", "odd"};
     struct error err = {0};
     struct store *s = NULL;
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    (void)unlink(in_folder(a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(a, "a.sqlite"), false, &s, &err), STATUS_OK);
     struct run_record run = {.kind = "bench", .started_utc = "2026-11-21T00:00:01Z"};
     struct device_record d = {.id = "native", .api = "native", .name = "cores", .kind = "cpu"};
     assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
     assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
-    static const char *const scenes[] = {"bricks", "plain", "odd"};
-    static const char *const details[] = {
-        "{\"build\":{\"from_cache\":true},\"shading\":{\"masters\":4,\"groups\":3,\"programs\":2,"
-        "\"instances_run\":6,\"instances_skipped\":1,\"operations_before\":2990,"
-        "\"operations_after\":1191,\"image_bytes\":512,\"optimise_s\":0.25}}",
-        "{\"shading\":[1]}", "{\"build\":3,\"shading\":{\"masters\":\"<i>\",\"optimise_s\":-1}}"};
     for (size_t i = 0; i < 3; i++) {
         struct bench_record b = {.scene = scenes[i],
                                  .device = "native",
@@ -368,8 +361,22 @@ static void html_shows_shading(void **state)
                                  .detail = details[i]};
         assert_int_equal(store_add_bench(s, run.id, &b, &err), STATUS_OK);
     }
-    const char *html = plain(&a, written(&a, s, REPORT_HTML, "r.html"));
+    const char *html = plain(a, written(a, s, REPORT_HTML, "r.html"));
     store_close(s);
+    return html;
+}
+
+/* What scenes' shaders came to: of benches that tell it, and nothing of those that do not. */
+static void html_shows_shading(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    static const char *const details[] = {
+        "{\"build\":{\"from_cache\":true},\"shading\":{\"masters\":4,\"groups\":3,\"programs\":2,"
+        "\"instances_run\":6,\"instances_skipped\":1,\"operations_before\":2990,"
+        "\"operations_after\":1191,\"image_bytes\":512,\"optimise_s\":0.25}}",
+        "{\"shading\":[1]}", "{\"build\":3,\"shading\":{\"masters\":\"<i>\",\"optimise_s\":-1}}"};
+    const char *html = benches_report(&a, details);
     static const char *const wanted[] = {
         "<a href=\"#shading\">Shaders</a>",
         "<td class=\"r\">4</td><td class=\"r\">3</td><td class=\"r\">2</td><td class=\"r\">6</td>"
@@ -396,15 +403,6 @@ static void html_shows_statistics(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct error err = {0};
-    struct store *s = NULL;
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
-    struct run_record run = {.kind = "bench", .started_utc = "2026-11-28T00:00:01Z"};
-    struct device_record d = {.id = "native", .api = "native", .name = "cores", .kind = "cpu"};
-    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
-    assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
-    static const char *const scenes[] = {"bricks", "plain", "odd"};
     static const char *const details[] = {
         "{\"statistics\":{\"rays\":{\"closest\":40,\"any\":12,\"per_sample\":2.5},\"hits\":{"
         "\"hits\":30,\"combined\":24,\"first\":4,\"other_shader\":2,\"other_parameters\":0,"
@@ -413,22 +411,7 @@ static void html_shows_statistics(void **state)
         "{\"build\":{}}",
         "{\"statistics\":{\"rays\":[],\"hits\":{\"mean_run\":\"<i>\"},\"stages\":{"
         "\"tracing_s\":0,\"shading_s\":1}}}"};
-    for (size_t i = 0; i < 3; i++) {
-        struct bench_record b = {.scene = scenes[i],
-                                 .device = "native",
-                                 .mode = "fast",
-                                 .width = 8,
-                                 .height = 8,
-                                 .spp = 1,
-                                 .max_depth = 6,
-                                 .verdict = VERDICT_PASS,
-                                 .samples_per_s = 5e6,
-                                 .interval = {5e6, 5e6},
-                                 .detail = details[i]};
-        assert_int_equal(store_add_bench(s, run.id, &b, &err), STATUS_OK);
-    }
-    const char *html = plain(&a, written(&a, s, REPORT_HTML, "r.html"));
-    store_close(s);
+    const char *html = benches_report(&a, details);
     static const char *const wanted[] = {
         "<a href=\"#statistics\">",
         "<td class=\"r\">40</td><td class=\"r\">12</td><td class=\"r\">2.5</td>"

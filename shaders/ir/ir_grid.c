@@ -401,28 +401,6 @@ static void call(struct machine *m, const struct node *n, uint32_t point)
     asl_temp_release(r->cx, mark);
 }
 
-static union asl_slot state_value(const struct asl_globals *g, uint32_t which)
-{
-    union asl_slot r = {.s = NULL};
-    switch (which) {
-    case IR_RAYTYPE:
-        r.i = (int32_t)g->raytype;
-        break;
-    case IR_BACKFACING:
-        r.i = g->backfacing;
-        break;
-    case IR_FLIP_HANDEDNESS:
-        r.i = g->flip_handedness;
-        break;
-    case IR_SURFACEAREA:
-        r.f = g->surfacearea;
-        break;
-    default:
-        r.f = g->dPdz[which - IR_DPDZ_X];
-    }
-    return r;
-}
-
 /* One point of an instruction that is no pure operation. */
 static void step(struct machine *m, const struct node *n, uint32_t point)
 {
@@ -459,7 +437,7 @@ static void step(struct machine *m, const struct node *n, uint32_t point)
         *value_at(m, i->result, point) = m->g->args[i->u.number];
         break;
     default: /* IR_STATE */
-        *value_at(m, i->result, point) = state_value(&m->g->globals[point], i->u.number);
+        *value_at(m, i->result, point) = ir_state_value(&m->g->globals[point], i->u.number);
     }
 }
 

@@ -336,7 +336,7 @@ static void userdata(struct machine *m, const struct ir_inst *i)
     asl_temp_release(r->cx, mark);
 }
 
-static union asl_slot state_value(const struct asl_globals *g, uint32_t which)
+union asl_slot ir_state_value(const struct asl_globals *g, uint32_t which)
 {
     union asl_slot r = {.s = NULL};
     switch (which) {
@@ -398,7 +398,7 @@ static void other(struct machine *m, const struct flat *x)
         m->reg[x->r] = m->c->args[i->u.number];
         break;
     default: /* IR_STATE */
-        m->reg[x->r] = state_value(&m->c->cx.state, i->u.number);
+        m->reg[x->r] = ir_state_value(&m->c->cx.state, i->u.number);
     }
 }
 
