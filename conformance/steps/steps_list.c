@@ -43,11 +43,11 @@ struct list_question {
  * two runs each */
 enum {
     LIST_POINT = 14,
-    LIST_CONTRACT = LIST_POINT + GLOBAL_MOTIONS,
+    LIST_CONTRACT = LIST_POINT + REFERENCE_MOTIONS,
     LIST_INPUTS = LIST_CONTRACT + 8
 };
 
-/* How far a shader's globals are off, as shares of their sizes (enum reference_global), by the
+/* How far a shader's globals are off, as shares of their sizes (enum reference_motion), by the
  * operations of protocol 18. d': the error of a camera ray's direction; ray: with that of its
  * origin over t besides (look_camera_ray).
  *
@@ -61,7 +61,7 @@ enum {
  *   tangents           8
  *   N                  4            what a shader's first product does to it */
 static void globals_steps(const struct look *l, const struct path_vertex *v,
-                          double step[GLOBAL_MOTIONS])
+                          double step[LOBE_ALIGN])
 {
     const struct arithmetic *a = &l->s->arithmetic;
     double of_P = roundings(a, 8 + 3 + l->k, 2, 1), of_ray = 0, of_I = 0;
@@ -74,13 +74,29 @@ static void globals_steps(const struct look *l, const struct path_vertex *v,
         of_ray = ray + roundings(a, 8, 1, 0);
         of_I = bound_d + ULP;
     }
-    for (int i = 0; i < GLOBAL_MOTIONS; i++)
+    for (int i = 0; i < LOBE_ALIGN; i++)
         step[i] = i < GLOBAL_RAY_CHANGES  ? of_P
                   : i < GLOBAL_I_CHANGES  ? of_ray
                   : i < GLOBAL_UV_CHANGES ? of_I
                   : i < GLOBAL_TANGENTS   ? roundings(a, 16 + 2 * 8, 1, 0)
                   : i < GLOBAL_NORMAL     ? roundings(a, 8, 1, 1)
                                           : 4 * ULP;
+}
+
+/* The same of what lobes are made of:
+ *
+ *   ALIGN   16  s = X - <X, n> n, to unit length: the product has three roundings, n's length four
+ *               and a half, which counts twice, n's parts one each, its share and the difference
+ *               one each
+ *   COSINE  8   h's length four and a half, the product three
+ *   PASSED  12  Schlick's: a difference, a product, a sum; a dielectric's rs: two of its numerator,
+ *               two of its divisor, the quotient, and its square has them twice; the difference */
+static void lobes_steps(const struct arithmetic *a, double step[REFERENCE_MOTIONS])
+{
+    for (int i = LOBE_ALIGN; i < REFERENCE_MOTIONS; i++)
+        step[i] = i < LOBE_COSINE   ? roundings(a, 16, 2, 2)
+                  : i < LOBE_PASSED ? roundings(a, 8, 1, 1)
+                                    : roundings(a, 12, 2, 1);
 }
 
 static struct list_question list_question_of(const struct look *l, const struct path_vertex *v,
@@ -99,6 +115,7 @@ static struct list_question list_question_of(const struct look *l, const struct 
     }
     for (int i = LIST_POINT; i < LIST_INPUTS; i++)
         in[i] = 0, step[i] = 0;
+    lobes_steps(a, step + LIST_POINT);
     if (steps_material(l->s->scene, v->primitive)->shading) {
         globals_steps(l, v, step + LIST_POINT);
         /* in strict mode shaders' operations have the interpreter's bits */

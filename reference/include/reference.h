@@ -145,22 +145,29 @@ void reference_bsdf_eval(const struct reference *r, uint32_t material, const dou
 bool reference_bsdf_sample(const struct reference *r, uint32_t material, const double uv[2],
                            bool entering, const double wo[3], const double u[3], double wi[3],
                            double weight[3], double *pdf_w, bool *delta);
-/* Globals of section 18 that are computed, and move by their own roundings: what is added to each,
- * as a share of its size.
+/* What is computed on the way to the lobes, and moves by its own roundings: globals of section 18 and
+ * parts of lobes. What is added to each, as a share of its size.
  *   P_CHANGES     of P in x and in y: the length of P - o, which was subtracted, or of a disk w
  *   RAY_CHANGES   of P in x and in y along the neighbour's ray: its length over |cos| (no disk)
  *   I_CHANGES     of I in x and in y: 1
  *   UV_CHANGES    of u in x, y and of v: the terms' size over det, times a c / det
  *   TANGENTS      dPdu, dPdv: their lengths
- *   NORMAL        N: 1 */
-enum reference_global {
+ *   NORMAL        N: 1
+ *   ALIGN         of the direction X that a lobe's frame is turned to, once its part along the
+ *                 normal is taken away: |X|
+ *   COSINE        <wo, h>, as Schlick's F has it: 1
+ *   PASSED        1 - F of what is let through: 1 */
+enum reference_motion {
     GLOBAL_P_CHANGES = 0,
     GLOBAL_RAY_CHANGES = 6,
     GLOBAL_I_CHANGES = 8,
     GLOBAL_UV_CHANGES = 14,
     GLOBAL_TANGENTS = 18,
     GLOBAL_NORMAL = 24,
-    GLOBAL_MOTIONS = 27
+    LOBE_ALIGN = 27,
+    LOBE_COSINE = 30,
+    LOBE_PASSED = 31,
+    REFERENCE_MOTIONS = 32
 };
 
 /* A vertex of a path as a renderer met it, to be judged by itself: with shaders and lists of lobes
@@ -170,7 +177,7 @@ struct reference_vertex {
     uint32_t primitive, raytype;
     double origin[3], direction[3], t, length; /* length: sum of t over the vertices 1 to k */
     double P[3], Ng[3], Ns[3], uv[2];          /* normals as stored, not turned */
-    const double *moved;                       /* [GLOBAL_MOTIONS]; NULL: nothing moves */
+    const double *moved;                       /* [REFERENCE_MOTIONS]; NULL: nothing moves */
     uint32_t contract; /* not 0: the shader's results move by this seed (asl_context_contract) */
 };
 enum { REFERENCE_LOBES = 8 };

@@ -426,7 +426,7 @@ static void scatter_key(const struct reference_job *job, const struct reference_
     hash_add(h, v->Ng, sizeof v->Ng);
     hash_add(h, v->Ns, sizeof v->Ns);
     if (v->moved)
-        hash_add(h, v->moved, GLOBAL_MOTIONS * sizeof *v->moved);
+        hash_add(h, v->moved, REFERENCE_MOTIONS * sizeof *v->moved);
     hash_close(h, key);
 }
 

@@ -705,6 +705,7 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         out->hit.Ns = surface_mapped_normal(s, hit, wo);
     out->lobes.Ng = out->hit.Ng;
     out->lobes.wo = wo;
+    out->lobes.moved = from->moved;
     surface_axes(s, hit->primitive, hit->Ng, &U, &V);
     struct vec3 along = brush_direction(s, hit->primitive, U), tint = vertex_color(s, hit);
     if (!m->shading) {

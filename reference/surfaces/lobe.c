@@ -21,14 +21,17 @@ struct lobe *lobes_add(struct lobes *l, enum lobe_kind kind, struct vec3 weight,
     }
     struct vec3 unit = normalize(n);
     struct lobe *lobe = &l->lobe[l->count++];
-    *lobe = (struct lobe){
-        .kind = kind, .weight = w, .frame = frame_about(usable(unit, l->wo) ? unit : N)};
+    *lobe = (struct lobe){.kind = kind,
+                          .align_moved = l->moved ? from_double(l->moved + LOBE_ALIGN) : gray(0),
+                          .weight = w,
+                          .frame = frame_about(usable(unit, l->wo) ? unit : N)};
     return lobe;
 }
 
 void lobe_align(struct lobe *l, struct vec3 X)
 {
-    struct vec3 n = l->frame.n, s = normalize(sub(X, scale(dot(X, n), n)));
+    struct vec3 n = l->frame.n, along = scale(dot(X, n), n);
+    struct vec3 s = normalize(add(sub(X, along), scale(sqrt(dot(X, X)), l->align_moved)));
     if (isfinite(s.x) && isfinite(s.y) && isfinite(s.z))
         l->frame = (struct frame){s, cross(n, s), n};
 }
@@ -88,7 +91,7 @@ struct vec3 lobe_estimate(const struct lobe *l, struct vec3 wo)
     case LOBE_REFLECT:
         return fresnel_at(&l->fresnel, c);
     case LOBE_REFRACT:
-        return sub(gray(1), fresnel_at(&l->fresnel, c));
+        return fresnel_passed(&l->fresnel, c);
     default:
         return gray(1);
     }
@@ -99,6 +102,10 @@ void lobes_finish(struct lobes *l)
     double sum = 0;
     for (unsigned i = 0; i < l->count; i++) {
         struct lobe *lobe = &l->lobe[i];
+        if (l->moved) {
+            lobe->fresnel.moved = l->moved[LOBE_COSINE];
+            lobe->fresnel.passed_moved = l->moved[LOBE_PASSED];
+        }
         lobe->wo = to_local(lobe->frame, l->wo);
         lobe->estimate = lobe_estimate(lobe, l->wo);
         lobe->delta = lobe_is_delta(lobe);
@@ -111,6 +118,7 @@ void lobes_finish(struct lobes *l)
     }
     if (l->count > 1 && sum == 0)
         l->count = 0;
+    l->moved = NULL;
     l->reflecting = l->transmitting = 0;
     for (unsigned i = 0; i < l->count; i++) {
         struct lobe *lobe = &l->lobe[i];

@@ -27,15 +27,17 @@ enum lobe_kind {
 enum fresnel_kind { FRESNEL_ONE, FRESNEL_DIELECTRIC, FRESNEL_CONDUCTOR, FRESNEL_SCHLICK };
 struct fresnel {
     enum fresnel_kind kind;
-    double eta;       /* dielectric: far side over near one */
-    struct vec3 a, b; /* conductor: eta, k; Schlick: f0, f90 */
-    double exponent;  /* Schlick */
+    double eta;                 /* dielectric: far side over near one */
+    struct vec3 a, b;           /* conductor: eta, k; Schlick: f0, f90 */
+    double exponent;            /* Schlick */
+    double moved, passed_moved; /* LOBE_COSINE, LOBE_PASSED */
 };
 
 enum ray_kind { RAY_STRAIGHT, RAY_DIFFUSE, RAY_GLOSSY, RAY_REFLECTION, RAY_REFRACTION };
 
 struct lobe {
     enum lobe_kind kind;
+    struct vec3 align_moved; /* LOBE_ALIGN */
     struct vec3 weight;
     struct frame frame; /* about its normal */
     double ax, ay;      /* microfacets, Ward; both 0: delta */
@@ -57,6 +59,7 @@ struct lobes {
     struct lobe lobe[LOBES_MAX];
     unsigned count, dropped;         /* dropped: beyond LOBES_MAX */
     struct vec3 Ng, wo;              /* world; Ng on wo's side */
+    const double *moved;             /* enum reference_motion, until lobes_finish; may be NULL */
     double reflecting, transmitting; /* probabilities of lobes that are not delta */
 };
 
@@ -117,8 +120,9 @@ bool lobes_sample(const struct lobes *l, const double u[3], struct lobes_sample 
 
 struct vec3 lobes_albedo(const struct lobes *l);
 
-/* Reflectance at the cosine c. */
+/* Reflectance at the cosine c, and what it leaves. */
 struct vec3 fresnel_at(const struct fresnel *f, double c);
+struct vec3 fresnel_passed(const struct fresnel *f, double c);
 
 /* One kind each (lobe_rough.c, lobe_facet.c): f without the cosine and the density of wi, for
  * directions on the right side; directions are local. */

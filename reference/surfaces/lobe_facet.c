@@ -29,11 +29,16 @@ struct vec3 fresnel_at(const struct fresnel *f, double c)
         return conductor_fresnel(&metal, c);
     }
     case FRESNEL_SCHLICK:
-        return add(f->a, scale(pow(fmax(0, 1 - c), f->exponent), sub(f->b, f->a)));
+        return add(f->a, scale(pow(fmax(0, 1 - (c + f->moved)), f->exponent), sub(f->b, f->a)));
     case FRESNEL_ONE:
         break;
     }
     return gray(1);
+}
+
+struct vec3 fresnel_passed(const struct fresnel *f, double c)
+{
+    return sub(gray(1 + f->passed_moved), fresnel_at(f, c));
 }
 
 /* ---- distributions -------------------------------------------------------------------------- */
@@ -90,7 +95,7 @@ static struct vec3 refract_eval(const struct lobe *l, struct vec3 wi, double *pd
     double j2 = square(c + l->eta * d);
     *pdf_w = facet_pdf(l, h) * l->eta * l->eta * -d / j2;
     double shape = masked(l, h, wi) * c * -d / (l->wo.z * fabs(wi.z) * j2);
-    return scale(shape, sub(gray(1), fresnel_at(&l->fresnel, c)));
+    return scale(shape, fresnel_passed(&l->fresnel, c));
 }
 
 struct vec3 facet_eval(const struct lobe *l, struct vec3 wi, double *pdf_w)
@@ -133,12 +138,11 @@ bool delta_sample(const struct lobe *l, struct vec3 *wi, struct vec3 *weight)
         *weight = gray(1);
         return true;
     }
-    struct vec3 F = fresnel_at(&l->fresnel, l->wo.z);
     *wi = vec3(-l->wo.x, -l->wo.y, l->wo.z);
-    *weight = F;
+    *weight = fresnel_at(&l->fresnel, l->wo.z);
     if (l->kind == LOBE_REFLECT)
         return true;
-    *weight = scale(1 / (l->eta * l->eta), sub(gray(1), F));
+    *weight = scale(1 / (l->eta * l->eta), fresnel_passed(&l->fresnel, l->wo.z));
     return refracted(l->eta, l->wo, vec3(0, 0, 1), wi);
 }
 

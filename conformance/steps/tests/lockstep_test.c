@@ -299,6 +299,37 @@ static void test_list_at_a_pole(void **state)
         "1]}}");
 }
 
+/* A tangent that is the normal but for a thousandth: what is left of it, once its part along the normal
+ * is taken away, is rounded by a thousand times as much, and wide facets turn with it. */
+static void test_tangent_along_the_normal(void **state)
+{
+    (void)state;
+    (void)found_in_step(
+        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0.003, 0], \"target\": [0, 0, 0.0003]}, "
+        "\"materials\": {\"m\": {\"type\": \"shader\", \"source\": \"surface m() { Ci = "
+        "generalized_schlick_bsdf(Ng, normalize(dPdu + N), color(1), color(0), 0.06379, "
+        "acos(clamp(N[1], -1, 1)) * 0.3, color(0.09806, 0.9893, 0.2483), color(1), 3, "
+        "\\\"beckmann\\\") + 0.1 * holdout(); }\"}}, \"objects\": [{\"type\": \"rectangle\", "
+        "\"material\": \"m\", \"transform\": [{\"rotate\": {\"axis\": [1, 0, 0], \"angle\": "
+        "-100}}, "
+        "{\"scale\": 0.001}]}]}",
+        MODE_DEVICE);
+}
+
+/* Schlick's F is 1 in one channel along the normal: of what passes, 1 - F, rounding leaves nothing. */
+static void test_nothing_passes(void **state)
+{
+    (void)state;
+    (void)found_in_step(
+        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, -4], \"target\": [0, 0, 0]}, "
+        "\"materials\": {\"m\": {\"type\": \"shader\", \"source\": \"surface m() { Ci = "
+        "0.6 * generalized_schlick_bsdf(N, normalize(dPdu + N), color(0), color(1), 0.6818, 1.15, "
+        "color(0.6689, 1, 0.4972), color(0.3651, 0.2254, 0.3758), 5, \\\"beckmann\\\"); }\"}}, "
+        "\"objects\": [{\"type\": \"box\", \"material\": \"m\", \"transform\": [{\"rotate\": "
+        "{\"axis\": [1, 0, 0], \"angle\": 110}}, {\"translate\": [0, 2, 0]}]}]}",
+        MODE_DEVICE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +343,8 @@ int main(void)
         cmocka_unit_test(test_shared_side),
         cmocka_unit_test(test_faint_conductor),
         cmocka_unit_test(test_list_at_a_pole),
+        cmocka_unit_test(test_tangent_along_the_normal),
+        cmocka_unit_test(test_nothing_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void ask(const struct reference *r, int i, bool has_wi, bool has_u,
 {
     static const double wi[3] = {0.48, 0.6, 0.64}, u[3] = {0.3, 0.6, 0.1};
     const struct reference_job job = {.width = 8, .height = 8, .sample_count = 1};
-    double moved[GLOBAL_MOTIONS] = {0};
+    double moved[REFERENCE_MOTIONS] = {0};
     const int place = i % PLACES, motion = i / PLACES % MOTIONS;
     struct reference_vertex v = {.x = 3,
                                  .y = 4,
