@@ -16,6 +16,8 @@ struct options {
 
 static void option_add(struct options *o, const char *text)
 {
+    if (!*text)
+        return;
     if (o->count == OPTIONS_MAX || strlen(text) >= OPTION_SIZE) {
         o->failed = true;
         return;
@@ -36,6 +38,22 @@ static void options_add(struct options *o, const char *text)
     snprintf(words, sizeof words, "%s", text);
     for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
         option_add(o, word);
+}
+
+/* What NVRTC 13 leaves undone in mode strict, whose bits do not hang on it
+ * (docs/results/h200_levers.md); "": nothing. */
+static const char *haste(const struct program_request *r)
+{
+    /* Bytes of a scene's own text and of the shaders' library, which is 140,000 of them. The
+     * optimiser takes longer than in proportion: 44 s for 416,000, 3 s so. */
+    enum { LONG_TEXT = 200 * 1024 };
+    /* One sample's vertices, never timed: a third of the compiler's time. */
+    if (r->part == PART_TRACE || strlen(r->source) > strlen(kernel_source) + LONG_TEXT)
+        return "--Ofast-compile=max";
+    /* The largest kernel of most scenes: the same PTX, two thirds of the assembler's time. */
+    if (r->piece == PIECE_SHADE && r->features & K_FEATURE_LOBES)
+        return "--ptxas-options=--Ofast-compile=min";
+    return "";
 }
 
 /* What each mode means to NVRTC (its reference manual): contraction is on unless --fmad=false,
@@ -64,9 +82,8 @@ static enum status options_make(const struct nvrtc_api *n, const struct program_
         option_add(o, "--prec-sqrt=true");
         option_add(o, "--ftz=false");
     }
-    /* One sample's vertices, never timed: the same bits in a third of the compiler's time. */
-    if (r->part == PART_TRACE && r->mode == MODE_STRICT && n->major >= 13)
-        option_add(o, "--Ofast-compile=max");
+    if (r->mode == MODE_STRICT && n->major >= 13)
+        option_add(o, haste(r));
     if (r->registers) {
         snprintf(define, sizeof define, "--maxrregcount=%u", r->registers);
         option_add(o, define);

@@ -3,6 +3,7 @@
  * each mode's arithmetic and no other, and the driver's assembler takes it. */
 #include "cuda/cuda_compile.h"
 #include "cuda/cuda_llvm.h"
+#include "layout/layout.h"
 #include "shade/shade_program.h"
 #include "shade/shade_scene.h"
 #include "tests/test_scenes.h"
@@ -12,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -187,6 +189,42 @@ static void pieces_have_what_their_stages_need(void **state)
             fail_msg("piece %d looks at features that it is compiled without", (int)r.piece);
         arena_free(&a);
     }
+}
+
+static double processor_s(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+/* A scene whose shaders are long: strict arithmetic is the mode's whatever NVRTC leaves undone, and
+ * machine code comes in a few seconds of its processor's time (with nothing left undone: 40 to 60).
+ */
+static void long_text_compiles_soon_in_strict(void **state)
+{
+    enum { MOST_S = 15 };
+    (void)state;
+    const struct nvrtc_api *n = nvrtc_load(0, NULL);
+    if (!n || n->major < 13)
+        skip();
+    struct scene *s = scene_from_library("../dense/lookups");
+    struct layout l = {0};
+    struct arena a = {0};
+    struct error err = {0};
+    must(layout_build(s, BVH_BINARY, false, &l, &err), &err);
+    struct program_request all = program_request_make(MODE_STRICT);
+    all.staged = true;
+    all.features = l.features;
+    all.registers = 64;
+    all.source = l.shaders.source.data;
+    const struct program_request shade = program_request_of_piece(&all, PIECE_SHADE);
+    check_operations(piece_compile(n, &shade, &a), MODE_STRICT);
+    struct gpu_image image = {0};
+    struct build_info info = {0};
+    const double begin = processor_s();
+    must(cuda_compile(n, &shade, 90, false, &a, &image, &info, &err), &err);
+    const double took = processor_s() - begin;
+    print_message("%zu bytes of text: %.1f s, %zu bytes\n", strlen(all.source), took, image.size);
+    assert_true(took < MOST_S);
+    layout_free(&l);
+    scene_free(s);
+    arena_free(&a);
 }
 
 static void llvm_makes_the_same_arithmetic(void **state)
@@ -373,6 +411,7 @@ int main(void)
         cmocka_unit_test(shaders_compile_to_their_arithmetic),
         cmocka_unit_test(modes_compile_to_their_arithmetic),
         cmocka_unit_test(pieces_have_what_their_stages_need),
+        cmocka_unit_test(long_text_compiles_soon_in_strict),
         cmocka_unit_test(llvm_makes_the_same_arithmetic),
         cmocka_unit_test(machine_code_is_made_without_a_device),
     };
