@@ -85,7 +85,21 @@ enum status device_text_need(struct device_text *out, struct error *err)
     return st;
 }
 
+enum status device_marks_need(struct marks *out, struct error *err)
+{
+    static struct marks marks;
+    struct device_text t;
+    TRY(device_text_need(&t, err));
+    pthread_mutex_lock(&lock);
+    const enum status st = marks.list ? STATUS_OK : marks_list(&known_arena, t.text, &marks, err);
+    *out = marks;
+    pthread_mutex_unlock(&lock);
+    return st;
+}
+
 bool mutant_is(const char *id) { return strncmp(id, "mutant:", 7) == 0; }
+
+bool mutant_is_marked(const char *id) { return strcmp(id, "mutant:marked") == 0; }
 
 enum status mutant_edit(const char *id, const struct edit **out, struct error *err)
 {
@@ -94,14 +108,15 @@ enum status mutant_edit(const char *id, const struct edit **out, struct error *e
     size_t k = SIZE_MAX;
     TRY(device_text_need(&t, err));
     *out = NULL;
-    if (name && strcmp(name + 1, "none") == 0)
+    if (mutant_is_marked(id) || (name && strcmp(name + 1, "none") == 0))
         return STATUS_OK;
     if (name && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1))
         k = strtoull(name + 1, NULL, 10);
     if (k >= t.count)
         return error_msg(err, STATUS_MISSING,
-                         "no mutant %s: expected mutant:none, or mutant:0 to mutant:%zu", id,
-                         t.count - 1);
+                         "no mutant %s: expected mutant:none, mutant:marked, or mutant:0 to "
+                         "mutant:%zu",
+                         id, t.count - 1);
     *out = &t.edits[k];
     return STATUS_OK;
 }
@@ -111,16 +126,20 @@ enum status mutant_library(const char *id, struct text *out, struct error *err)
     const struct edit *e = NULL;
     struct device_text t;
     struct arena a = {0};
+    struct marks marks = {0};
+    const bool marked = mutant_is_marked(id);
     TRY(device_text_need(&t, err));
+    if (marked)
+        TRY(device_marks_need(&marks, err));
     TRY(mutant_edit(id, &e, err));
     struct edit here = e ? *e : (struct edit){0};
     if (here.twin) /* in the library's text alone */
         here.offset = here.twin, here.twin = 0;
-    const char *made = !e ? text_marked(&a, t.text, t.kernel, t.bodies, t.body_count)
-                       : here.offset >= t.kernel ? edit_apply(&a, t.text, &here)
-                                                 : t.text;
+    const char *made = marked                         ? text_marked(&a, t.text, t.kernel, &marks)
+                       : e && here.offset >= t.kernel ? edit_apply(&a, t.text, &here)
+                                                      : t.text;
     if (made)
-        text_puts(out, made + (e ? t.kernel : 0));
+        text_puts(out, made + (marked ? 0 : t.kernel));
     arena_free(&a);
     return made && !out->failed ? STATUS_OK
                                 : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");

@@ -468,8 +468,7 @@ enum status bodies_list(struct arena *a, const char *text, struct body **out, si
         const struct token *k = &m.tokens[i], *end = &m.tokens[k->partner];
         if (k->function && k->partner > i && (!i || !m.tokens[i - 1].function)) {
             const size_t length = end->at + 1 - k->at;
-            const bool helper = is_helper(k->file);
-            bodies[n++] = (struct body){k->at, length, helper, !helper || length > SMALL};
+            bodies[n++] = (struct body){k->at, length, is_helper(k->file)};
             i = k->partner;
         }
     }
@@ -490,6 +489,132 @@ const struct body *edit_body(const struct body *bodies, size_t count, const stru
             return &bodies[i];
     return NULL;
 }
+
+/* ---- marks ---------------------------------------------------------------------------------- */
+
+struct marking {
+    const struct mutation *m;
+    struct stretch *list;
+    size_t count;
+    uint32_t marks;
+    uint32_t *outer; /* marks in force around the open blocks */
+};
+
+static void stretch_add(struct marking *k, size_t at, uint32_t mark, bool begins)
+{
+    k->list[k->count++] = (struct stretch){at, mark, begins};
+}
+
+static uint32_t mark_add(struct marking *k, size_t behind)
+{
+    const struct token *t = &k->m->tokens[behind];
+    stretch_add(k, t->at + t->length, k->marks, true);
+    return k->marks++;
+}
+
+/* Braces of statements, and no initialiser's or struct's. */
+static bool opens_block(const struct mutation *m, size_t i)
+{
+    static const char *const before[] = {")", ";", "{", "}", "else", "do", ":", NULL};
+    if (!is(m, i, "{") || !is_one_of(m, i - 1, before))
+        return false;
+    for (size_t k = i + 1; k < m->tokens[i].partner; k++) {
+        if (is(m, k, ";"))
+            return true;
+        if (m->tokens[k].partner > k && !is(m, k, "{"))
+            k = m->tokens[k].partner;
+    }
+    return false;
+}
+
+/* Does a statement begin here that a mark may stand in front of? */
+static bool begins_statement(const struct mutation *m, size_t i)
+{
+    static const char *const others[] = {"else", "case", "default", "}", NULL};
+    return !is_one_of(m, i, others) && !(is(m, i, "while") && is(m, i - 1, "}"));
+}
+
+static bool has_goto(const struct mutation *m, size_t brace)
+{
+    for (size_t i = brace; i < m->tokens[brace].partner; i++)
+        if (is(m, i, "goto"))
+            return true;
+    return false;
+}
+
+/* The statements of a function's blocks. What a bracket of another kind encloses runs with its
+ * statement. */
+static void mark_blocks(struct marking *k, size_t brace)
+{
+    const struct mutation *m = k->m;
+    const size_t end = m->tokens[brace].partner;
+    size_t depth = 0;
+    uint32_t mark = MARK_NONE;
+    for (size_t i = brace; i <= end; i++) {
+        if (i == brace || opens_block(m, i)) {
+            k->outer[depth++] = mark;
+        } else if (is(m, i, "}")) {
+            mark = k->outer[--depth];
+            stretch_add(k, m->tokens[i].at + 1, mark, false);
+        } else if (is(m, i, "case") || is(m, i, "default")) { /* looked at with the switch */
+            stretch_add(k, m->tokens[i].at, mark = k->outer[depth - 1], false);
+            while (i < end && !is(m, i, ":"))
+                i++;
+        } else if (m->tokens[i].partner > i) {
+            i = m->tokens[i].partner;
+            continue;
+        } else if (!is(m, i, ";")) {
+            continue;
+        }
+        if (i < end && begins_statement(m, i + 1))
+            mark = mark_add(k, i);
+    }
+}
+
+enum status marks_list(struct arena *a, const char *text, struct marks *out, struct error *err)
+{
+    struct mutation m = {.arena = a, .text = text};
+    struct marking k = {.m = &m};
+    m.tokens = ARENA_ARRAY(a, struct token, strlen(text) + 1);
+    if (!m.tokens)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the kernel's tokens");
+    scan(&m);
+    if (pair(&m)) {
+        k.list = ARENA_ARRAY(a, struct stretch, 2 * m.count + 1);
+        k.outer = ARENA_ARRAY(a, uint32_t, m.count + 1);
+    }
+    if (!k.list || !k.outer)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the kernel's marks");
+    for (size_t i = 0; i < m.count; i++) {
+        const struct token *t = &m.tokens[i], *end = &m.tokens[t->partner];
+        if (!t->function || t->partner <= i || (i && m.tokens[i - 1].function))
+            continue;
+        const bool helper = is_helper(t->file);
+        if (!helper && !has_goto(&m, i))
+            mark_blocks(&k, i);
+        else if (!helper || end->at + 1 - t->at > SMALL)
+            mark_add(&k, i);
+        stretch_add(&k, end->at + 1, MARK_NONE, false);
+        i = t->partner;
+    }
+    *out = (struct marks){k.list, k.count, k.marks};
+    return STATUS_OK;
+}
+
+uint32_t marks_at(const struct marks *m, size_t place)
+{
+    size_t low = 0, high = m->count; /* stretches before `low` begin at the place or before it */
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (m->list[mid].at <= place)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low ? m->list[low - 1].mark : MARK_NONE;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
 
 char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
                  const struct edit *e, bool made)
@@ -608,8 +733,7 @@ char *text_called_twice(struct arena *a, const char *text, const struct body *bo
     return made;
 }
 
-char *text_marked(struct arena *a, const char *text, size_t begin, const struct body *bodies,
-                  size_t count)
+char *text_marked(struct arena *a, const char *text, size_t begin, const struct marks *places)
 {
     static const char shown[] = "__attribute__((visibility(\"default\")))";
     struct text t = {0};
@@ -617,15 +741,14 @@ char *text_marked(struct arena *a, const char *text, size_t begin, const struct 
     text_printf(&t,
                 "%s unsigned char isophote_reached[%zu];\n"
                 "%s const unsigned isophote_reached_count = %zu;\n",
-                shown, count + 1, shown, count);
-    for (size_t i = 0; i < count; i++) {
-        const size_t inside = bodies[i].at + 1; /* behind the brace */
-        if (inside <= at)
+                shown, (size_t)places->mark_count + 1, shown, (size_t)places->mark_count);
+    for (size_t i = 0; i < places->count; i++) {
+        const struct stretch *s = &places->list[i];
+        if (s->at <= begin || !s->begins)
             continue;
-        text_append(&t, text + at, inside - at);
-        if (bodies[i].marked)
-            text_printf(&t, "isophote_reached[%zu]=1;", i);
-        at = inside;
+        text_append(&t, text + at, s->at - at);
+        text_printf(&t, "isophote_reached[%u]=1;", (unsigned)s->mark);
+        at = s->at;
     }
     text_puts(&t, text + at);
     char *marked = t.failed ? NULL : arena_strndup(a, t.data, t.len);

@@ -22,11 +22,10 @@ struct edit {
 enum status edits_list(struct arena *a, const char *text, struct edit **out, size_t *count,
                        struct error *err);
 /* Bodies of functions, with their braces, in the order of the text. Helpers are those of math/, which
- * every other one calls. A helper of a line or two has no mark: it would cost more than the helper.
- * Fails: MEMORY. */
+ * every other one calls. Fails: MEMORY. */
 struct body {
     size_t at, length;
-    bool helper, marked;
+    bool helper;
 };
 enum status bodies_list(struct arena *a, const char *text, struct body **out, size_t *count,
                         struct error *err);
@@ -43,11 +42,28 @@ char *edit_alone(struct arena *a, const char *text, const struct body *bodies, s
 enum second_call { SECOND_CALL_NONE, SECOND_CALL_SAME, SECOND_CALL_EXCHANGED };
 char *text_called_twice(struct arena *a, const char *text, const struct body *bodies, size_t count,
                         const char *callee, enum second_call second);
-/* The text from `begin` on with a mark at the beginning of each function that is marked: it sets its
- * place in `isophote_reached`, of `isophote_reached_count` bytes, by the number of its body, of all.
- * In the arena; NULL when out of memory. */
-char *text_marked(struct arena *a, const char *text, size_t begin, const struct body *bodies,
-                  size_t count);
+/* Where marks tell what ran: in front of each statement of a block. From `at` on, to the next stretch,
+ * nothing runs unless mark `mark` was passed before. A helper has one mark, where it begins; one of a
+ * line or two has none, which would cost more than the helper; nor do functions with a goto have more
+ * than one. */
+#define MARK_NONE UINT32_MAX
+struct stretch {
+    size_t at;
+    uint32_t mark; /* or MARK_NONE */
+    bool begins;   /* the mark stands here; else it is one from before a block, which has ended */
+};
+struct marks {
+    const struct stretch *list; /* in the order of the text */
+    size_t count;
+    uint32_t mark_count;
+};
+/* Fails: MEMORY. */
+enum status marks_list(struct arena *a, const char *text, struct marks *out, struct error *err);
+/* The mark that is passed before the place runs, or MARK_NONE. */
+uint32_t marks_at(const struct marks *m, size_t place);
+/* The text from `begin` on with its marks: each sets its byte of `isophote_reached`, which has
+ * `isophote_reached_count`, those of all the text. In the arena; NULL when out of memory. */
+char *text_marked(struct arena *a, const char *text, size_t begin, const struct marks *places);
 /* The text with functions that a linker may replace, all but helpers: `static` in front of them means
  * "weak". In the arena; NULL when out of memory. */
 char *text_apart(struct arena *a, const char *text);
@@ -66,11 +82,14 @@ struct device_text {
     size_t body_count;
 };
 enum status device_text_need(struct device_text *out, struct error *err);
-/* "mutant:12", "mutant:none". */
+/* Its marks. Fails: MEMORY. */
+enum status device_marks_need(struct marks *out, struct error *err);
+/* "mutant:12", "mutant:none", "mutant:marked": the latter two have no edit, the last has marks. */
 bool mutant_is(const char *id);
+bool mutant_is_marked(const char *id);
 /* The edit that it names; NULL: none. Fails: MISSING, MEMORY. */
 enum status mutant_edit(const char *id, const struct edit **out, struct error *err);
-/* Appends the shaders' library as the mutant has it; without an edit its functions are marked.
+/* Appends the shaders' library as the mutant has it.
  * Fails: MISSING, MEMORY. */
 enum status mutant_library(const char *id, struct text *out, struct error *err);
 

@@ -566,14 +566,14 @@ struct mutant {
     const char *was, *now; /* text; `now` may be "" */
     uint32_t line;
     bool of_kernel, of_library; /* which of the two has it: both, where both include the file */
-    size_t body, twin_body; /* numbers of its function among all of the text, for mutants_reached */
-    bool marked;            /* its function tells that it ran; small ones of math/ do not */
+    uint32_t mark, twin_mark;   /* that are passed before its place runs, of mutants_reached */
+    bool marked; /* else nothing tells whether it ran: small functions of math/ have no marks */
 };
 enum status mutants_count(size_t *count, struct error *err);
 enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct error *err);
 enum status mutants_text_hash(char hash[33], struct error *err);
-/* Which functions the mutants' programs that this process has closed have run, by the number of the
- * body; how many are known. In grids of shaders those of the library are marked too. */
+/* Which marks of the text programs of `mutant:marked` that this process has closed have passed, by
+ * number; how many are known. Grids of shaders have those of the library. */
 size_t mutants_reached(const unsigned char **marks);
 /* What the compiler makes of a mutant on this machine. */
 struct mutant_code {

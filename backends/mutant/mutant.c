@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `mutant:K`: the native device with the K-th edit of the kernel's text; `mutant:none`: with none,
- * compiled as mutants are. */
+ * compiled as mutants are; `mutant:marked`: with marks that tell what ran. */
 #include "edits/edits.h"
 #include "native/native.h"
 
@@ -41,7 +41,7 @@ static enum status describe(const char *id, struct device_info *out, struct erro
     if (e)
         snprintf(out->name, sizeof out->name, "%s:%u %s", e->file, (unsigned)e->line, e->rule);
     else
-        snprintf(out->name, sizeof out->name, "no edit");
+        snprintf(out->name, sizeof out->name, "no edit%s", mutant_is_marked(id) ? ", marked" : "");
     out->test_only = true;
     return STATUS_OK;
 }
@@ -50,7 +50,7 @@ static enum status open(const struct device_info *info, struct backend **out, st
 {
     const struct edit *e = NULL;
     TRY(mutant_edit(info->id, &e, err));
-    return native_open_edited(e, out, err);
+    return native_open_edited(e, mutant_is_marked(info->id), out, err);
 }
 
 const struct backend_api mutant_api = {
@@ -83,19 +83,13 @@ static enum status text_and_edit(size_t k, struct device_text *t, const struct e
     return STATUS_OK;
 }
 
-static size_t body_number(const struct device_text *t, size_t place)
-{
-    size_t i = 0;
-    while (i < t->body_count && t->bodies[i].at + t->bodies[i].length <= place)
-        i++;
-    return i;
-}
-
 enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct error *err)
 {
     struct device_text t;
     const struct edit *e = NULL;
+    struct marks marks;
     TRY(text_and_edit(k, &t, &e, err));
+    TRY(device_marks_need(&marks, err));
     *out = (struct mutant){.rule = e->rule,
                            .file = e->file,
                            .line = e->line,
@@ -103,10 +97,9 @@ enum status mutant_find(struct arena *a, size_t k, struct mutant *out, struct er
                            .now = e->now,
                            .of_kernel = e->offset < t.kernel,
                            .of_library = e->twin || e->offset >= t.kernel,
-                           .body = body_number(&t, e->offset)};
-    out->twin_body = e->twin ? body_number(&t, e->twin) : out->body;
-    const struct body *body = edit_body(t.bodies, t.body_count, e);
-    out->marked = !body || body->marked;
+                           .mark = marks_at(&marks, e->offset)};
+    out->twin_mark = e->twin ? marks_at(&marks, e->twin) : out->mark;
+    out->marked = out->mark != MARK_NONE && out->twin_mark != MARK_NONE;
     out->was = arena_printf(a, "%.*s", (int)e->length, t.text + e->offset);
     return out->was ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
 }

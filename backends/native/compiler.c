@@ -323,6 +323,7 @@ struct making {
     const char *text;
     const struct program_request *request; /* of a text with an edit */
     const struct edit *edit;
+    bool marked;
     /* In the arena. source: as text_compile has it. */
     enum status (*make)(struct making *m, const char *source, struct arena *a, char **library,
                         size_t *size, struct build_info *info, struct error *err);
@@ -395,16 +396,22 @@ static enum status object_need(const struct compiler *c, const char *flags, cons
     const char *apart = text_apart(a, text);
     if (!apart)
         return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
-    bool keeps = text_hash && key_make(c, flags, text_hash, key, NULL) == STATUS_OK &&
+    snprintf(own, sizeof own, "%s apart", flags);
+    bool keeps = text_hash && key_make(c, own, text_hash, key, NULL) == STATUS_OK &&
                  kernel_cache_path(key, ".o", path, sizeof path, NULL) == STATUS_OK;
     if (keeps && cache_read(a, path, key, object, size))
         return STATUS_OK;
-    snprintf(own, sizeof own, "%s", flags);
-    TRY(text_compile(c, own, apart, "", a, &made, size, info, err));
-    if (keeps)
-        cache_write(path, key, made, *size);
-    *object = made;
-    return STATUS_OK;
+    const int lock = keeps ? cache_lock(path, key) : -1; /* many mutants need one text at a time */
+    enum status st = STATUS_OK;
+    if (lock < 0 || !cache_read(a, path, key, object, size)) {
+        snprintf(own, sizeof own, "%s", flags);
+        st = text_compile(c, own, apart, "", a, &made, size, info, err);
+        if (st == STATUS_OK && keeps)
+            cache_write(path, key, made, *size);
+        *object = made;
+    }
+    cache_unlock(lock);
+    return st;
 }
 
 /* The first definition of a function is taken. */
@@ -465,28 +472,33 @@ static enum status edited_make(struct making *m, const char *source, struct aren
         return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     if (edit)
         TRY(object_need(c, m->flags, made, NULL, a, &objects[0], &sizes[0], info, err));
-    const char *marked = whole ? "" : text_marked(a, request->source, 0, bodies, count);
-    if (!marked)
+    struct marks marks;
+    const char *rest = request->source;
+    if (m->marked) {
+        TRY(marks_list(a, request->source, &marks, err));
+        rest = text_marked(a, request->source, 0, &marks);
+    }
+    if (!rest)
         return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
     if (!whole)
-        TRY(object_need(c, m->flags, marked, request->source_hash, a, &objects[1], &sizes[1], info,
-                        err));
+        TRY(object_need(c, m->flags, rest, m->marked ? NULL : request->source_hash, a, &objects[1],
+                        &sizes[1], info, err));
     return objects_link(c, objects, sizes, a, library, size, info, err);
 }
 
 enum status compiler_load_edited(const struct compiler *c, const struct program_request *request,
-                                 const struct edit *edit, void **library, struct build_info *info,
-                                 struct error *err)
+                                 const struct edit *edit, bool marked, void **library,
+                                 struct build_info *info, struct error *err)
 {
     char name[64], key[33];
-    struct making m = {.c = c, .request = request, .make = edited_make};
+    struct making m = {.c = c, .request = request, .marked = marked, .make = edited_make};
     /* an edit of the shaders' library leaves the kernel without shaders as it is */
     if (edit && edit->offset < strlen(request->source))
         m.edit = edit;
     TRY(flags_of(c, request, m.flags, err));
     TRY(key_make(c, m.flags, request->source_hash, key, err));
-    snprintf(name, sizeof name, "%zu %zu ", m.edit ? m.edit->offset : 0,
-             m.edit ? m.edit->length : 0);
+    snprintf(name, sizeof name, "apart %zu %zu %d ", m.edit ? m.edit->offset : 0,
+             m.edit ? m.edit->length : 0, marked);
     struct hash *h = hash_open();
     if (!h)
         return error_msg(err, STATUS_MEMORY, "out of memory for a hash");

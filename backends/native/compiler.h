@@ -26,11 +26,11 @@ enum status compiler_load(const struct compiler *c, const struct program_request
                           void **library, struct build_info *info, struct error *err);
 /* The same with an edit (NULL: none) of the text. The compiler's flags ask for an object whose
  * functions can be replaced: one of the text as it is, which is kept, and one of the function that the
- * edit is in are linked. */
+ * edit is in are linked. marked: the text has marks, and no edit. */
 struct edit;
 enum status compiler_load_edited(const struct compiler *c, const struct program_request *request,
-                                 const struct edit *edit, void **library, struct build_info *info,
-                                 struct error *err);
+                                 const struct edit *edit, bool marked, void **library,
+                                 struct build_info *info, struct error *err);
 /* A hash of what the compiler makes of the text. Nothing is kept. Fails as compiler_load does. */
 enum status compiler_object_hash(const struct compiler *c, const struct program_request *request,
                                  char *hash, struct error *err);

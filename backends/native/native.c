@@ -24,6 +24,7 @@ struct backend {
     const char *fault;        /* of faults_list, or NULL */
     const struct edit *edit;  /* of a mutant, or NULL */
     bool quick;               /* a mutant, or what mutants are compared with */
+    bool marked;              /* the latter with marks */
     unsigned threads;
     const void *buffers[SCENE_BUFFER_COUNT]; /* the front's, or `nothing` */
     uint64_t bytes;
@@ -46,7 +47,7 @@ static const char compared_flags[] =
     "-O2 -c -UK_PART -fno-inline -Dalways_inline=unused -Dstatic=__attribute__((used))static";
 static const char inlined_flags[] = "-O2 -c -UK_PART";
 
-enum { FUNCTIONS_MOST = 8192 }; /* of a text whose functions are marked */
+enum { MARKS_MOST = 65536 }; /* of a text */
 
 static const _Alignas(64) uint32_t nothing[64]; /* stands for an empty buffer */
 
@@ -131,7 +132,8 @@ static enum status edited_compiler(const char *flags, struct compiler *c, struct
     return STATUS_OK;
 }
 
-enum status native_open_edited(const struct edit *edit, struct backend **out, struct error *err)
+enum status native_open_edited(const struct edit *edit, bool marked, struct backend **out,
+                               struct error *err)
 {
     struct compiler c;
     TRY(edited_compiler(apart_flags, &c, err));
@@ -139,6 +141,7 @@ enum status native_open_edited(const struct edit *edit, struct backend **out, st
     (*out)->compiler = c;
     (*out)->edit = edit;
     (*out)->quick = true;
+    (*out)->marked = marked;
     return STATUS_OK;
 }
 
@@ -179,7 +182,7 @@ unsigned native_code_paths(const struct backend *b, enum code_path *fastest)
 }
 
 /* Of all mutants' programs that this process has run. */
-static unsigned char reached[FUNCTIONS_MOST];
+static unsigned char reached[MARKS_MOST];
 static size_t reached_count;
 static pthread_mutex_t reached_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -187,7 +190,7 @@ void native_reached_take(void *library)
 {
     const unsigned char *marks = dlsym(library, "isophote_reached");
     const unsigned *count = dlsym(library, "isophote_reached_count");
-    if (!marks || !count || *count > FUNCTIONS_MOST)
+    if (!marks || !count || *count > MARKS_MOST)
         return;
     pthread_mutex_lock(&reached_lock);
     for (unsigned i = 0; i < *count; i++)
@@ -271,7 +274,8 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
     enum status st;
     if (b->quick) {
         request_widen(&request);
-        st = compiler_load_edited(&b->compiler, &request, b->edit, &made.library, info, err);
+        st = compiler_load_edited(&b->compiler, &request, b->edit, b->marked, &made.library, info,
+                                  err);
     } else {
         st = request.code == CODE_LLVM
                  ? native_llvm_build(&request, &made.program, info, err)

@@ -17,7 +17,8 @@ enum status native_open(const char *fault, struct backend **out, struct error *e
  * is, or NULL for none. It is compiled from source, quickly rather than well, once for all scenes
  * without shaders. */
 struct edit;
-enum status native_open_edited(const struct edit *edit, struct backend **out, struct error *err);
+enum status native_open_edited(const struct edit *edit, bool marked, struct backend **out,
+                               struct error *err);
 /* A hash of the machine code of the text: of all functions, inlined nowhere; or only of those that
  * are not static, with what they call inlined. Fails: BUILD (the compiler refuses it), IO, MISSING. */
 enum code_form { CODE_APART, CODE_INLINED };
@@ -54,7 +55,7 @@ void native_set_threads(struct backend *b, unsigned threads);
     .film_read = native_film_read, .run_words = native_run_words, .defaults = native_defaults,     \
     .set_threads = native_set_threads
 
-/* Takes over which functions a library of a mutant without an edit has run, before it is closed. */
+/* Takes over which marks a library of mutant:marked has passed, before it is closed. */
 void native_reached_take(void *library);
 
 #endif

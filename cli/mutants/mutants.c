@@ -212,7 +212,7 @@ static enum status head_make(struct mutants_run *r, struct error *err)
         return error_msg(err, STATUS_MEMORY, "out of memory for the journal");
     r->head = arena_printf(
         a,
-        "{\"journal\":\"mutants\",\"version\":5,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
+        "{\"journal\":\"mutants\",\"version\":6,\"mutants\":%u,\"of\":[%s],\"seed\":\"%llu\","
         "\"searches\":%u,\"until_caught\":%s,"
         "\"text\":\"%s\",\"program\":\"%s\",\"selection\":%s}",
         (unsigned)r->m->count, files, (unsigned long long)r->m->seed, (unsigned)r->m->searches,
@@ -315,11 +315,11 @@ static enum status ask_all(struct mutants_run *r, struct error *err)
 
 /* ---- what the cases say --------------------------------------------------------------------- */
 
-static bool is_reached(const char *digits, size_t body)
+static bool is_reached(const char *digits, size_t mark)
 {
-    const char c = body / 4 < strlen(digits) ? digits[body / 4] : 'f';
+    const char c = mark / 4 < strlen(digits) ? digits[mark / 4] : 'f';
     const unsigned digit = c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
-    return digit >> body % 4 & 1;
+    return digit >> mark % 4 & 1;
 }
 
 /* Is what is edited in the program that the case runs, in a mode where it is other code? */
@@ -333,11 +333,11 @@ static bool may_hold(const struct subject *s, const struct listed *l)
     return !(s->looked && s->code.same[MODE_STRICT] && l->strict);
 }
 
-/* Does the case run the function? */
+/* Does the case run what is edited? */
 static bool may_run(const struct subject *s, const struct listed *l)
 {
-    return !l->skipped && (!l->reached || !s->edit.marked || is_reached(l->reached, s->edit.body) ||
-                           is_reached(l->reached, s->edit.twin_body));
+    return !l->skipped && (!l->reached || !s->edit.marked || is_reached(l->reached, s->edit.mark) ||
+                           is_reached(l->reached, s->edit.twin_mark));
 }
 
 /* A case that a mutant can be asked, and what its answer is thought to cost. */
@@ -784,7 +784,7 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
     char folder[3072];
     if (!(r.o.run_budget_s > 0))
         r.o.run_budget_s = 60;
-    r.plain = (struct subject){.id = "mutant:none", .class = CLASS_PLAIN};
+    r.plain = (struct subject){.id = "mutant:marked", .class = CLASS_PLAIN};
     r.o.by_case = true;
     r.o.journal = NULL; /* mutants have their own */
     r.o.resume = false;

@@ -49,7 +49,7 @@ struct subject {
     bool *done;   /* by case of the run */
     float *due_s; /* by case: seconds of those before it in the mutant's order; INFINITY: never */
     size_t asked; /* cases of the list */
-    size_t searched;      /* scenes and grids that run the function, of the search behind it */
+    size_t searched;      /* scenes and grids that run the place, of the search behind it */
     struct notice *shown; /* by one of them; the mutant is alive all the same; NULL: none differs */
     bool
         out_of_reach; /* cases of the whole run have it, and what none of them runs none can notice */
@@ -63,7 +63,7 @@ struct listed {
     bool skipped;   /* likewise */
     bool search;    /* of the search, not of the list */
     bool with_shaders, strict, shader_level, grids;
-    const char *reached; /* functions that it runs without an edit, four a digit; NULL: not known */
+    const char *reached; /* marks that it passes without an edit, four a digit; NULL: not known */
 };
 
 struct mutants_run {

@@ -17,7 +17,7 @@
 enum { WIDTH = 24, SAMPLES = 2, SIDE = 12, RANDOM_POINTS = 112 };
 /* A grid of a mutant is a whole program to compile, and modes change little of the library. */
 enum { LOOSE_EVERY = 5 };
-static const char plain[] = "mutant:none";
+static const char plain[] = "mutant:none", marked[] = "mutant:marked";
 
 struct search {
     struct run_context *c;
@@ -28,7 +28,8 @@ struct search {
 
 static enum status search_open(struct run_context *c, struct search *s, struct error *err)
 {
-    *s = (struct search){.c = c, .compares = strcmp(c->device_id, plain) != 0};
+    *s = (struct search){
+        .c = c, .compares = strcmp(c->device_id, plain) != 0 && strcmp(c->device_id, marked) != 0};
     return case_of_mutant(c) ? STATUS_OK
                              : error_msg(err, STATUS_UNSUPPORTED,
                                          "a search compares a mutant with the text it was made of");

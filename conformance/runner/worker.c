@@ -170,7 +170,7 @@ static enum verdict verdict_of(enum status s)
     }
 }
 
-/* Of a mutant without an edit: which functions the case ran, four a digit, as the detail's first
+/* Of a text with marks: which of them the case passed, four a digit, as the detail's first
  * member. */
 static void tell_reached(struct arena *a, struct conform_result *r)
 {
@@ -228,7 +228,7 @@ static enum status run_case(struct arena *a, const char *name, const char *scene
     reference_close(c.reference);
     scene_free(c.scene);
     device_close(c.device);
-    if (strcmp(device, "mutant:none") == 0)
+    if (strcmp(device, "mutant:marked") == 0)
         tell_reached(a, &r);
     *(c.compiling ? &r.compile_s : &r.run_s) += clock_s() - c.phase_start;
     if (s == STATUS_CANCELLED)

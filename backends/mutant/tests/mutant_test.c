@@ -62,11 +62,13 @@ static void test_bodies(void **state)
     assert_string_equal(edit_alone(&a, text, bodies, count, &edits[minus], false),
                         "struct A(axis) { int x; };\nint A(f)(int y) ;\n"
                         "static struct A(axis) A(g)(int z) { return h(z - 2); }\n");
-    const char *marked = text_marked(&a, text, 0, bodies, count);
+    struct marks marks;
+    assert_int_equal(marks_list(&a, text, &marks, NULL), STATUS_OK);
+    const char *marked = text_marked(&a, text, 0, &marks);
     assert_non_null(strstr(marked, "struct A(axis) { int x; }"));
     assert_non_null(strstr(marked, "int A(f)(int y) {isophote_reached[0]=1; return y + 1; }"));
     assert_non_null(strstr(marked, "A(g)(int z) {isophote_reached[1]=1; return h(z - 2); }"));
-    const char *rest = text_marked(&a, text, bodies[0].at + bodies[0].length, bodies, count);
+    const char *rest = text_marked(&a, text, bodies[0].at + bodies[0].length, &marks);
     assert_null(strstr(rest, "isophote_reached[0]=1;"));
     assert_null(strstr(rest, "A(f)(int y)"));
     assert_non_null(strstr(rest, "isophote_reached_count = 2;"));
@@ -84,7 +86,8 @@ static void test_helpers(void **state)
              "int many(int y) { %0200d; return y - 2; }\n"
              "#line 1 \"path/p.h\"\nint other(int y) { return y * 3; }\n",
              0);
-    static const bool helper[] = {true, true, false}, marked[] = {false, true, true};
+    static const bool helper[] = {true, true, false};
+    static const uint32_t mark[] = {MARK_NONE, 0, 1};
     struct arena a = {0};
     struct body *bodies;
     struct edit *edits;
@@ -92,13 +95,13 @@ static void test_helpers(void **state)
     assert_int_equal(bodies_list(&a, text, &bodies, &count, NULL), STATUS_OK);
     assert_int_equal(count, 3);
     assert_int_equal(edits_list(&a, text, &edits, &n, NULL), STATUS_OK);
-    const char *with = text_marked(&a, text, 0, bodies, count);
+    struct marks marks;
+    assert_int_equal(marks_list(&a, text, &marks, NULL), STATUS_OK);
+    assert_int_equal(marks.mark_count, 2);
     for (size_t i = 0; i < 3; i++) {
-        char mark[40];
-        snprintf(mark, sizeof mark, "isophote_reached[%zu]=1;", i);
         assert_int_equal(bodies[i].helper, helper[i]);
-        assert_int_equal(bodies[i].marked, marked[i]);
-        assert_int_equal(strstr(with, mark) != NULL, marked[i]);
+        assert_int_equal(marks_at(&marks, bodies[i].at + 3), mark[i]);
+        assert_int_equal(marks_at(&marks, bodies[i].at + bodies[i].length), MARK_NONE);
         size_t found = 0;
         for (size_t k = 0; k < n; k++)
             found += edit_body(bodies, count, &edits[k]) == &bodies[i];
@@ -106,6 +109,65 @@ static void test_helpers(void **state)
     }
     const struct edit outside = {.offset = 0};
     assert_null(edit_body(bodies, count, &outside));
+    arena_free(&a);
+}
+
+/* "@" is where a mark stands. What a place belongs to is the mark that was passed when it runs. */
+static void test_marks(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        "f() {@ a = 1;@ b = 2; }",
+        "f() {@ if (x) {@ a; } else {@ b; }@ c; }",
+        "f() {@ if (x) a; else b;@ c; }",
+        "f() {@ for (i = 0; i < 9; i++) {@ a; }@ b; }",
+        "f() {@ do {@ a; } while (x);@ b; }",
+        "f() {@ const int t[2] = {1, 2};@ g((struct s){1, 2}); }",
+        "f() {@ struct {int y; } v;@ v.y = 1; }",
+        "f() {@ switch (x) {case 1:@ a;@ return 1; case 2: case 3:@ b; default:@ c; }@ d; }",
+        "f() {@ if (x) {@ goto end; } a; end: b; }",
+    };
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[200], expected[900] = "", found[900] = "";
+        size_t n = 0, marks_seen = 0, used = 0;
+        const bool once = strstr(rows[i], "goto") != NULL;
+        for (const char *p = rows[i]; *p; p++)
+            if (*p != '@')
+                text[n++] = *p;
+            else if (!once || !marks_seen++)
+                used += (size_t)snprintf(expected + used, sizeof expected - used, "%zu ", n);
+        text[n] = '\0';
+        struct marks m;
+        assert_int_equal(marks_list(&a, text, &m, NULL), STATUS_OK);
+        used = 0;
+        for (size_t k = 0; k < m.count; k++)
+            if (m.list[k].begins)
+                used += (size_t)snprintf(found + used, sizeof found - used, "%zu ", m.list[k].at);
+        assert_string_equal(found, expected);
+    }
+    static const struct {
+        const char *text, *place;
+        uint32_t mark;
+    } places[] = {
+        {"f() { if (x) { a; } else b; c; }", "a;", 1},
+        {"f() { if (x) { a; } else b; c; }", "b;", 0}, /* not the other branch's */
+        {"f() { if (x) { a; } else b; c; }", "c;", 2},
+        {"f() { do { a; } while (x); b; }", "x)", 0}, /* no round may have ended */
+        {"f() { switch (x) { case 1: a; return; case 2: b; } }", "1:", 0},
+        {"f() { switch (x) { case 1: a; return; case 2: b; } }", "2:", 0},
+        {"f() { switch (x) { case 1: a; return; case 2: b; } }", "b;", 3},
+        {"f() { if (x) { return; } a; }", "a;", 2},
+        {"f() { a; } int t = 7;", "7;", MARK_NONE},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct marks m;
+        const char *at = strstr(places[i].text, places[i].place);
+        assert_int_equal(marks_list(&a, places[i].text, &m, NULL), STATUS_OK);
+        assert_non_null(at);
+        if (marks_at(&m, (size_t)(at - places[i].text)) != places[i].mark)
+            fail_msg("%s at %s", places[i].text, places[i].place);
+    }
     arena_free(&a);
 }
 
@@ -248,6 +310,20 @@ static void test_fates(void **state)
     philox4x32(counter, key, right);
     random_words("mutant:none", plain);
     assert_memory_equal(plain, right, sizeof right);
+    const unsigned char *passed;
+    assert_int_equal(mutants_reached(&passed), 0);
+    random_words("mutant:marked", plain);
+    assert_memory_equal(plain, right, sizeof right);
+    struct mutant m;
+    struct arena a = {0};
+    assert_int_equal(mutant_find(&a, k, &m, &err), STATUS_OK);
+    const size_t marks = mutants_reached(&passed);
+    assert_true(m.marked && m.mark < marks && passed[m.mark]);
+    size_t sum = 0;
+    for (size_t i = 0; i < marks; i++)
+        sum += passed[i];
+    assert_true(sum < marks / 10); /* numbers are made by a few functions */
+    arena_free(&a);
     snprintf(id, sizeof id, "mutant:%zu", k);
     random_words(id, wrong);
     assert_memory_not_equal(wrong, right, sizeof right);
@@ -361,6 +437,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_entries),
                                        cmocka_unit_test(test_bodies),
                                        cmocka_unit_test(test_helpers),
+                                       cmocka_unit_test(test_marks),
                                        cmocka_unit_test(test_each_rule),
                                        cmocka_unit_test(test_what_is_left_alone),
                                        cmocka_unit_test(test_places),
