@@ -17,7 +17,8 @@ enum { RANDOM = 240, CALM = 60, CALLS = 24 /* in one shader */ };
 /* Binades of floats, with those of subnormal numbers; places in each; points at whole numbers. */
 enum { BINADE_FIRST = -149, BINADES = 128 - BINADE_FIRST, PLACES = 8, WHOLE = 256 };
 enum { EVERY = BINADES * PLACES + WHOLE };
-enum { ROWS = 64, ROW = 16, GRID_WIDTH = 27, GRID_HEIGHT = 5 };
+enum { CELLS = 768 }; /* of noise alone */
+enum { ROWS = 192, ROW = 16, GRID_WIDTH = 27, GRID_HEIGHT = 5 };
 
 /* One overload; word: which of its strings, -1: one that is computed. */
 struct call {
@@ -254,11 +255,42 @@ static size_t fill_binades(struct asl_globals *p, uint64_t salt)
     return EVERY;
 }
 
+/* Noise changes its formula at whole numbers, and takes others for corners, cells and periods: so
+ * arguments of both signs within some cells, whole ones and halves, those next to them, large ones. */
+static float cell_float(struct dice *d)
+{
+    const float whole = (float)((int)dice_roll(d, 33) - 16);
+    switch (dice_roll(d, 8)) {
+    case 0:
+        return dice_chance(d, 50) ? whole : whole * 0.5f;
+    case 1:
+        return nextafterf(whole, dice_chance(d, 50) ? INFINITY : -INFINITY);
+    case 2:
+        return (float)((int)dice_roll(d, 1u << 21) - (1 << 20)) + 0.25f * (float)dice_roll(d, 4);
+    default:
+        return ((float)dice_roll(d, 1 << 20) - 0x1p19f) * 0x1p-16f; /* in [-8, 8) */
+    }
+}
+
+static size_t fill_cells(struct asl_globals *p, uint64_t salt)
+{
+    struct dice d;
+    dice_seed(&d, 80 + salt);
+    for (size_t i = 0; i < CELLS; i++) {
+        p[i] = (struct asl_globals){.surfacearea = 1, .raytype = 1};
+        for (unsigned k = 0; k < 16; k++)
+            *slot(&p[i], k) = cell_float(&d);
+    }
+    return CELLS;
+}
+
 static size_t fill_points(const struct signature *s, struct asl_globals *p, uint64_t salt)
 {
     struct dice d;
     size_t n = 0;
     dice_seed(&d, 77 + salt);
+    if (!can_be_special(s))
+        n += fill_cells(p, salt);
     for (size_t i = 0; i < (size_t)SPECIAL * SPECIAL && can_be_special(s); i++, n++) {
         p[n] = (struct asl_globals){.surfacearea = 1, .raytype = 1u << (i % 8)};
         for (unsigned k = 0; k < 16; k++)
@@ -331,7 +363,7 @@ static size_t fill_rows(struct asl_globals *p, uint64_t salt)
     return (size_t)ROWS * ROW;
 }
 
-enum { POINTS_MOST = SPECIAL * SPECIAL + EVERY + RANDOM + CALM + ROWS * ROW };
+enum { POINTS_MOST = SPECIAL * SPECIAL + EVERY + CELLS + RANDOM + CALM + ROWS * ROW };
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
@@ -736,6 +768,13 @@ static enum status each_of_part(struct arena *a, unsigned part, const char *enou
         for (size_t at = 0; at < count && !*enough; at += CALLS, shaders++)
             if (shaders % SHADER_BUILTIN_PARTS == part)
                 TRY(with(ctx, calls + at, count - at < CALLS ? count - at : CALLS, rows, err));
+        /* a colour alone is written down in another way, a row at a time */
+        for (size_t at = 0; at < count && rows && !*enough; at++)
+            if (is_triple(calls[at].s->result)) {
+                if (shaders++ % SHADER_BUILTIN_PARTS == part)
+                    TRY(with(ctx, calls + at, 1, rows, err));
+                break;
+            }
     }
     return STATUS_OK;
 }

@@ -224,12 +224,18 @@ static bool environment_differs(const struct pair *p, const struct path_vertex *
     return probe_differs(p, PROBE_ENVIRONMENT, in);
 }
 
+/* Is its material a shader's? No probe asks for the value of one. */
+static bool is_shaded(const struct pair *p, const struct path_vertex *v)
+{
+    return v->primitive != UINT32_MAX && p->scene->materials[v->material].shading;
+}
+
 /* What the vertex' material makes of native's light sample. */
 static bool eval_differs(const struct pair *p, const struct path_vertex *v)
 {
     double frame[3][3], wo[3], wi[3], back[3];
     uint32_t in[9];
-    if (v->primitive == UINT32_MAX || p->scene->materials[v->material].shading)
+    if (v->primitive == UINT32_MAX || is_shaded(p, v))
         return false;
     vec_frame(v->Ns, frame);
     vec_scale(back, -1, v->direction);
@@ -311,7 +317,7 @@ static void decide(const struct pair *p, struct difference *d)
         if (i > 0 && p->of_native[i - 1].pdf_w == 0 && !environment_differs(p, b))
             d->stage = "path"; /* a mirrored ray weighs nothing */
     } else if (strcmp(d->field, "emitted") == 0) {
-        if (!in_medium && p->scene->materials[b->material].shading)
+        if (is_shaded(p, b))
             d->stage = "shader";
     } else if (strcmp(d->field, "light") == 0) {
         if (!in_medium && (a->light == UINT32_MAX) != (b->light == UINT32_MAX) &&
@@ -319,10 +325,12 @@ static void decide(const struct pair *p, struct difference *d)
             d->stage = a->event != b->event && !eval_differs(p, b) ? "path" : "shader",
             d->part = "lit";
     } else if (strcmp(d->field, "visible") == 0) {
-        if (!occlusion_differs(p, b) && (eval_differs(p, b) || scatter_differs(a, b)))
+        if (!occlusion_differs(p, b) &&
+            (is_shaded(p, b) || eval_differs(p, b) || scatter_differs(a, b)))
             d->stage = "shader", d->part = "direct";
     } else if (strcmp(d->field, "direct") == 0 && !eval_differs(p, b) && !scatter_differs(a, b)) {
-        d->stage = p->media ? "shadow" : "light";
+        if (!is_shaded(p, b) || light_differs(p, b))
+            d->stage = p->media ? "shadow" : "light";
     }
 }
 
