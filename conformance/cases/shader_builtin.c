@@ -600,6 +600,18 @@ static enum status judge_rows(struct builtin_judge *j, const struct shader_file 
     return st;
 }
 
+/* A colour that is all that is asked for is written down a row at a time. alone: what f's list of
+ * outputs becomes. */
+static void ask_colour_alone(struct shader_file *f, const struct call *calls, size_t count,
+                             bool rows, const char *alone[2])
+{
+    if (!rows || count != 1 || !is_triple(calls[0].s->result))
+        return;
+    alone[0] = f->all[0];
+    alone[1] = NULL;
+    f->all = alone;
+}
+
 /* Calls in one shader, whose arguments may all be special, or none. rows: at points in rows. */
 static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
                                const struct shader_setting *s, const struct call *calls,
@@ -607,6 +619,7 @@ static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
 {
     struct arena a = {0};
     struct shader_file f;
+    const char *alone[2];
     struct text text = {0};
     struct asl_globals *points = ARENA_ARRAY(&a, struct asl_globals, POINTS_MOST);
     enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
@@ -614,6 +627,8 @@ static enum status judge_calls(struct run_context *c, struct builtin_judge *j,
     j->program = text.data;
     if (st == STATUS_OK)
         st = shader_file_read(&a, "builtin.asl", text.data, text.len, 0, &f, err);
+    if (st == STATUS_OK)
+        ask_colour_alone(&f, calls, call_count, rows, alone);
     if (st == STATUS_OK && rows) {
         st = judge_rows(j, &f, s, points, calls, err);
     } else if (st == STATUS_OK) {
@@ -817,12 +832,15 @@ static enum status ask_one(void *ctx, const struct call *calls, size_t count, bo
     const struct asking *k = ctx;
     struct arena a = {0};
     struct shader_file f;
+    const char *alone[2];
     struct text text = {0};
     struct asl_globals *points = ARENA_ARRAY(&a, struct asl_globals, POINTS_MOST);
     enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
     write_shader_text(&text, calls, count, !rows);
     if (st == STATUS_OK)
         st = shader_file_read(&a, "builtin.asl", text.data, text.len, 0, &f, err);
+    if (st == STATUS_OK)
+        ask_colour_alone(&f, calls, count, rows, alone);
     if (st == STATUS_OK)
         st = k->asked(k->ctx, &f, points,
                       rows ? fill_rows(points, k->salt) : fill_points(calls[0].s, points, k->salt),
