@@ -154,11 +154,9 @@ static enum status args_place(const struct shade *s, struct shade_program *p,
         w->words[i] = string ? shade_string_id(&p->strings, area[i].s) : (uint32_t)area[i].i;
     }
     for (size_t i = 0; st == STATUS_OK && i < x->image_count; i++) {
-        const struct asl_image *image =
-            s->opt.images ? shader_images_find(s->opt.images, x->images[i]) : NULL;
         at = 0;
-        if (image)
-            st = shade_words_image(w, image, &at, err);
+        if (s->opt.images)
+            st = shade_words_emitted(w, s->opt.images, &x->images[i], &at, err);
         w->words[n + i] = at;
     }
     return st;

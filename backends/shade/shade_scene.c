@@ -48,10 +48,10 @@ static enum status area_place(struct maker *m, const struct shading *shading,
     for (size_t i = 0; i < n; i++) /* strings are constants of the text */
         m->words.words[*at + i] = (uint32_t)area[i].i;
     for (size_t i = 0; i < emitted->image_count; i++) {
-        const struct asl_image *image =
-            shader_images_find(&m->scene->shader_images, emitted->images[i]);
         uint32_t word = 0;
-        if (image && (st = shade_words_image(&m->words, image, &word, m->err)) != STATUS_OK)
+        st = shade_words_emitted(&m->words, &m->scene->shader_images, &emitted->images[i], &word,
+                                 m->err);
+        if (st)
             return st;
         m->words.words[*at + n + i] = word;
     }
@@ -234,6 +234,50 @@ static enum status keep_loops(struct maker *m, const struct asl_emitted *emitted
     return STATUS_OK;
 }
 
+/* An image without its texels: which subimages there are. What is looked up is known. False: no
+ * memory. */
+static bool strip_image(struct arena *a, const struct asl_image *from, struct asl_image *out)
+{
+    static const float texel;
+    static const struct asl_image_level level = {1, 1, &texel};
+    const char *name = from->subimage_name ? from->subimage_name : "";
+    const uint32_t count = from->more ? from->subimage_count - 1 : 0;
+    struct asl_image *more = ARENA_ARRAY(a, struct asl_image, count + 1);
+    *out = (struct asl_image){.channels = 1,
+                              .level_count = from->level_count ? 1 : 0,
+                              .given_count = 1,
+                              .levels = &level,
+                              .subimage_count = from->subimage_count,
+                              .more = from->more ? more : NULL,
+                              .subimage_name = arena_strdup(a, name)};
+    for (uint32_t i = 0; more && i < count; i++)
+        if (!strip_image(a, &from->more[i], &more[i]))
+            return false;
+    return more && out->subimage_name;
+}
+
+static bool keep_image(struct arena *a, const struct shader_images *images, const char *name,
+                       struct shade_scene_image *out)
+{
+    const struct asl_image *from = shader_images_find(images, name), *first = NULL;
+    out->name = arena_strdup(a, name);
+    if (!from)
+        return out->name && (out->why = arena_strdup(a, shader_images_fault(images, name)));
+    if (!out->name || !strip_image(a, from, &out->image))
+        return false;
+    for (uint32_t i = 0; from->tiles && i < ASL_TILES && !first; i++)
+        first = from->tiles[i];
+    if (!first)
+        return true;
+    const struct asl_image **tiles = ARENA_ARRAY(a, const struct asl_image *, ASL_TILES);
+    struct asl_image *one = ARENA_NEW(a, struct asl_image);
+    if (!tiles || !one || !strip_image(a, first, one))
+        return false;
+    tiles[0] = one; /* the first is the one that gives subimages their numbers */
+    out->image.tiles = tiles;
+    return true;
+}
+
 /* The material's code as something that stands alone, for when its scene is gone: what the device
  * says is put into words by it. */
 static enum status voice_make(const struct asl_code *code, const char *const *outputs,
@@ -252,19 +296,11 @@ static enum status voice_make(const struct asl_code *code, const char *const *ou
     text_free(&emitted);
     if (st)
         return st;
-    v->faults = ARENA_ARRAY(&v->arena, struct shade_scene_fault, v->emitted.image_count + 1);
-    for (size_t i = 0; v->faults && i < v->emitted.image_count; i++) {
-        const char *name = v->emitted.images[i];
-        struct shade_scene_fault *f = &v->faults[v->fault_count];
-        if (shader_images_find(images, name))
-            continue;
-        *f = (struct shade_scene_fault){arena_strdup(&v->arena, name),
-                                        arena_strdup(&v->arena, shader_images_fault(images, name))};
-        if (!f->name || !f->why)
+    v->images = ARENA_ARRAY(&v->arena, struct shade_scene_image, v->emitted.image_count + 1);
+    for (size_t i = 0; v->images && i < v->emitted.image_count; i++)
+        if (!keep_image(&v->arena, images, v->emitted.images[i].name, &v->images[i]))
             return no_memory(err);
-        v->fault_count++;
-    }
-    return v->faults ? STATUS_OK : no_memory(err);
+    return v->images ? STATUS_OK : no_memory(err);
 }
 
 static enum status keep_voice(struct maker *m, const struct asl_code *code,
@@ -619,22 +655,25 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
                     text);
 }
 
-static const char *on_fault(void *ctx, const char *name)
+static const struct shade_scene_image *image_kept(const void *hearing, const char *name)
 {
-    const struct shade_scene_voice *v = ((const struct shade_hearing *)ctx)->voice;
-    for (size_t i = 0; i < v->fault_count; i++)
-        if (strcmp(v->faults[i].name, name) == 0)
-            return v->faults[i].why;
+    const struct shade_scene_voice *v = ((const struct shade_hearing *)hearing)->voice;
+    for (size_t i = 0; i < v->emitted.image_count; i++)
+        if (strcmp(v->images[i].name, name) == 0)
+            return &v->images[i];
     return NULL;
 }
 
-/* What is looked up is known: only that there is an image counts. */
+static const char *on_fault(void *ctx, const char *name)
+{
+    const struct shade_scene_image *i = image_kept(ctx, name);
+    return i ? i->why : NULL;
+}
+
 static const struct asl_image *on_image(void *ctx, const char *name)
 {
-    static const float texel;
-    static const struct asl_image_level level = {1, 1, &texel};
-    static const struct asl_image any = {1, 1, 1, &level, NULL};
-    return on_fault(ctx, name) ? NULL : &any;
+    const struct shade_scene_image *i = image_kept(ctx, name);
+    return i && !i->why ? &i->image : NULL;
 }
 
 enum status shade_scene_host(const struct shade_scene *x, struct shade_scene_voice *v,

@@ -37,10 +37,10 @@ struct shade_scene {
         struct arena arena;
         struct asl_code *code; /* the material's, which stands alone */
         struct asl_emitted emitted;
-        struct shade_scene_fault { /* images that it names and that are none */
-            const char *name, *why;
-        } * faults;
-        size_t fault_count;
+        struct shade_scene_image {  /* what it names, as emitted.images has it */
+            const char *name, *why; /* why: it is no image */
+            struct asl_image image; /* without its texels */
+        } * images;
         struct asl_host *host;       /* shade_scene_host; NULL before */
         struct shade_hearing *hears; /* its services' */
         uint32_t material;

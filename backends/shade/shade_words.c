@@ -28,7 +28,10 @@ enum status shade_words_take(struct shade_words *w, size_t count, uint32_t *at, 
 static enum status set_place(struct shade_words *w, const struct asl_image *set, uint32_t *at,
                              struct error *err)
 {
-    enum status st = shade_words_take(w, 2 + ASL_TILES, at, err);
+    enum status st = shade_words_take(w, 3 + ASL_TILES, at, err);
+    if (st)
+        return st;
+    w->words[(*at)++] = set->subimage_count > 1 ? set->subimage_count - 1 : 0;
     for (uint32_t i = ASL_TILES; st == STATUS_OK && i-- > 0;) {
         uint32_t tile = 0;
         if (set->tiles[i] && (st = shade_words_image(w, set->tiles[i], &tile, err)) == STATUS_OK)
@@ -47,14 +50,17 @@ enum status shade_words_image(struct shade_words *w, const struct asl_image *ima
         }
     if (image->tiles)
         return set_place(w, image, at, err);
-    void *more = realloc(w->images, (w->image_count + 1) * sizeof *w->images);
-    if (!more)
+    const uint32_t more = image->subimage_count > 1 ? image->subimage_count - 1 : 0;
+    void *list = realloc(w->images, (w->image_count + 1) * sizeof *w->images);
+    if (!list)
         return error_msg(err, STATUS_MEMORY, "out of memory for the images of shaders");
-    w->images = more;
+    w->images = list;
     uint32_t head = 0, texels = 0;
-    enum status st = shade_words_take(w, 2 + 3 * (size_t)image->level_count, &head, err);
+    enum status st = shade_words_take(w, more + 3 + 3 * (size_t)image->level_count, &head, err);
     if (st)
         return st;
+    head += more + 1;
+    w->words[head - 1] = more;
     w->words[head] = image->channels;
     w->words[head + 1] = image->level_count;
     for (uint32_t l = 0; l < image->level_count; l++) {
@@ -71,7 +77,27 @@ enum status shade_words_image(struct shade_words *w, const struct asl_image *ima
         row[2] = texels;
     }
     w->images[w->image_count++] = (struct shade_placed_image){image, head};
+    for (uint32_t i = 1; i <= more && image->more; i++) {
+        uint32_t one = 0;
+        if (image->more[i - 1].level_count &&
+            (st = shade_words_image(w, &image->more[i - 1], &one, err)) != STATUS_OK)
+            return st;
+        w->words[head - 1 - i] = one;
+    }
     *at = head;
+    return STATUS_OK;
+}
+
+enum status shade_words_emitted(struct shade_words *w, const struct shader_images *images,
+                                const struct asl_emitted_image *emitted, uint32_t *word,
+                                struct error *err)
+{
+    const struct asl_image *image = shader_images_find(images, emitted->name);
+    *word = 0;
+    if (image && emitted->subimage)
+        *word = (uint32_t)asl_image_subimage_number(image, emitted->subimage);
+    else if (image)
+        return shade_words_image(w, image, word, err);
     return STATUS_OK;
 }
 

@@ -18,9 +18,13 @@ struct shade_words {
 };
 /* `count` zeroed words at the end; where they begin in *at. Fails: LIMIT, MEMORY. */
 enum status shade_words_take(struct shade_words *w, size_t count, uint32_t *at, struct error *err);
-/* Lays an image out as device/asl/texture.h reads it; once. At 0 no image may begin. */
+/* Lays an image and its subimages out as device/asl/texture.h reads it; once. At 0 none may begin. */
 enum status shade_words_image(struct shade_words *w, const struct asl_image *image, uint32_t *at,
                               struct error *err);
+/* What the word of an argument area says of it (struct asl_emitted); lays the image out, too. */
+enum status shade_words_emitted(struct shade_words *w, const struct shader_images *images,
+                                const struct asl_emitted_image *emitted, uint32_t *word,
+                                struct error *err);
 void shade_words_free(struct shade_words *w);
 
 #endif

@@ -667,5 +667,6 @@ static const struct case_row plain_rows[] = {
      "pictures of other kinds, and what the others leave out: scenes/dense/kinds.json",
      image_dense},
     {"image.dense.11", "triangles that shaders make: scenes/dense/procedures.json", image_dense},
+    {"image.dense.12", "subimages of textures: scenes/dense/subimages.json", image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

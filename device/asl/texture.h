@@ -3,7 +3,9 @@
  * can be asked: the reference's operations in its order. An image is a run of words: channels,
  * levels, then for each level its width, height and where its texels begin (all counted from the
  * array's start), as backends/shade/shade_words.c lays them out. A set of images: 0, the first of them,
- * then where each of the 10 x 10 begins, or 0. */
+ * then where each of the 10 x 10 begins, or 0. In front of it stand, from its first word backwards,
+ * how many subimages its file has besides it, and where each of them begins or 0; in front of a set
+ * only the most of them that an image has. */
 #if A_WIDTH == 1
 
 #define A_ANISOTROPIC     1 /* ASL_ANISOTROPIC and ASL_ANISOTROPIC_MAX of the compiler */
@@ -13,7 +15,8 @@ struct a_texture {    /* options of a call */
     int swrap, twrap; /* 0 black, 1 clamp, 2 periodic, 3 mirror */
     int filter;       /* 0 smart, 1 closest, 2 linear, 3 cubic */
     int anisotropic;  /* how many times as long as wide a footprint may be, see a_probes_of */
-    uint channels;    /* wanted */
+    int subimage;
+    uint channels; /* wanted */
     uint first;
     float swidth, twidth, sblur, tblur, fill, missing[3], missing_alpha;
 #ifdef K_COUNT_RAYS
@@ -28,6 +31,7 @@ K_FN struct a_texture a_texture_start(uint channels)
     o.twrap = 0;
     o.filter = 0;
     o.anisotropic = A_ANISOTROPIC;
+    o.subimage = 0;
     o.channels = channels;
     o.first = 0u;
     o.swidth = 1.0f;
@@ -320,6 +324,21 @@ K_FN uint a_texture_tile(K_GLOBAL const uint *words, uint image, const float pla
     return words[image + 2u + 10u * j + i];
 }
 
+/* The subimage of an image that is no set; 0: there is none. */
+K_FN uint a_texture_subimage(K_GLOBAL const uint *words, uint image, int subimage)
+{
+    if (image == 0u || subimage == 0)
+        return image;
+    return (uint)subimage > words[image - 1u] ? 0u : words[image - 1u - (uint)subimage];
+}
+/* Is there such an image or set, and in it, or in an image of the set, that subimage? */
+K_FN int a_texture_there(K_GLOBAL const uint *words, uint named, const struct a_texture *o)
+{
+    if (named != 0u && words[named] == 0u)
+        return (uint)o->subimage <= words[named - 1u];
+    return a_texture_subimage(words, named, o->subimage) != 0u;
+}
+
 /* One place of a lookup: the four values (out[0..3]) or, with slopes, the eight of a_level_slopes. */
 A_CALL void a_texture_place(K_GLOBAL const uint *words, uint image, const struct a_texture *o,
                             struct a_level_choice r, int slopes, float s, float t, float out[8])
@@ -369,7 +388,7 @@ A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint named, const struc
                              const float where[8], float out[4])
 {
     float place[8], v[8];
-    uint image = a_texture_tile(words, named, where, place);
+    uint image = a_texture_subimage(words, a_texture_tile(words, named, where, place), o->subimage);
 #ifdef K_COUNT_RAYS
     k_tally_up(o->counting->tally, K_TALLY_QUERIES);
 #endif
@@ -395,7 +414,7 @@ A_CALL void a_texture_changes(K_GLOBAL const uint *words, uint named, const stru
                               const float where[8], float out[8])
 {
     float slopes[8], place[8];
-    uint image = a_texture_tile(words, named, where, place);
+    uint image = a_texture_subimage(words, a_texture_tile(words, named, where, place), o->subimage);
     for (int c = 0; c < 8; c++)
         out[c] = 0.0f;
     if (image == 0u || o->filter == 1)
@@ -408,7 +427,8 @@ A_CALL void a_texture_changes(K_GLOBAL const uint *words, uint named, const stru
 }
 
 /* One word of what gettextureinfo() says of an image, 0 where there is none: whether there is one,
- * width, height, channels, 1, 0, width - 1, height - 1, then the mean's red, green, blue, alpha. */
+ * width, height, channels, subimages, 0, width - 1, height - 1, then the mean's red, green, blue,
+ * alpha. */
 K_FN uint a_texture_fact(K_GLOBAL const uint *words, uint image, int fact)
 {
     if (image == 0u)
@@ -418,7 +438,6 @@ K_FN uint a_texture_fact(K_GLOBAL const uint *words, uint image, int fact)
     K_GLOBAL const uint *mean = words + words[image + 2u + 3u * (words[image + 1u] - 1u) + 2u];
     switch (fact) {
     case 0:
-    case 4:
         return 1u;
     case 1:
         return width;
@@ -426,6 +445,8 @@ K_FN uint a_texture_fact(K_GLOBAL const uint *words, uint image, int fact)
         return height;
     case 3:
         return n;
+    case 4:
+        return words[image - 1u] + 1u;
     case 5:
         return 0u;
     case 6:

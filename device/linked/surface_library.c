@@ -247,6 +247,7 @@ OPTION(int, swrap)
 OPTION(int, twrap)
 OPTION(int, filter)
 OPTION(int, anisotropic)
+OPTION(int, subimage)
 OPTION(uint, first)
 OPTION(float, swidth)
 OPTION(float, twidth)
@@ -271,6 +272,15 @@ AL void al_texture_changes(const struct al_surface *s, uint k, const struct a_te
                            const float *place, float *out)
 {
     a_texture_changes(s->words, s->args[k], o, place, out);
+}
+/* The subimage is the one whose number is word k of the argument area. */
+AL void al_texture_named(const struct al_surface *s, struct a_texture *o, uint k)
+{
+    o->subimage = (int)s->args[k];
+}
+AL uint al_texture_there(const struct al_surface *s, uint k, const struct a_texture *o)
+{
+    return (uint)a_texture_there(s->words, s->args[k], o);
 }
 AL uint al_texture_fact(const struct al_surface *s, uint k, int fact)
 {

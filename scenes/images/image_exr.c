@@ -25,6 +25,8 @@ struct exr_input {
     bool quiet;          /* while threads read, who would write over each other's */
 };
 
+static int part_of(const struct exr_input *in) { return (int)in->source->part; }
+
 static int64_t input_size(exr_const_context_t ctxt, void *userdata)
 {
     (void)ctxt;
@@ -69,14 +71,29 @@ struct exr_choice {
     uint32_t channels; /* 1, 3 or 4 */
 };
 
+/* How long "layer." is, where all channels' names begin with the same. */
+static size_t layer_length(const exr_attr_chlist_t *list)
+{
+    const char *first = list->num_channels > 0 ? list->entries[0].name.str : "";
+    const char *dot = strrchr(first, '.');
+    size_t n = dot ? (size_t)(dot - first) + 1 : 0;
+    for (int i = 1; i < list->num_channels && n > 0; i++) {
+        const char *name = list->entries[i].name.str, *end = strrchr(name, '.');
+        if (!end || (size_t)(end - name) + 1 != n || strncmp(name, first, n) != 0)
+            n = 0;
+    }
+    return n;
+}
+
 static enum status choose_channels(const struct image_source *s, const exr_attr_chlist_t *list,
                                    struct exr_choice *out)
 {
     static const char *const names[] = {"R", "G", "B", "A", "Y", "RY", "BY"};
     int at[7] = {-1, -1, -1, -1, -1, -1, -1};
+    const size_t layer = layer_length(list);
     for (int i = 0; i < list->num_channels; i++)
         for (int k = 0; k < 7; k++)
-            if (strcmp(list->entries[i].name.str, names[k]) == 0) {
+            if (strcmp(list->entries[i].name.str + layer, names[k]) == 0) {
                 if (k < 5 && (list->entries[i].x_sampling != 1 || list->entries[i].y_sampling != 1))
                     return image_fault(s, STATUS_UNSUPPORTED,
                                        "channel %s is subsampled, expected one value a pixel",
@@ -137,9 +154,9 @@ static exr_result_t decompress_b44(exr_decode_pipeline_t *pipe)
 static exr_result_t choose_routines(struct exr_reading *r)
 {
     exr_compression_t compression;
-    exr_result_t e = exr_get_compression(r->ctxt, 0, &compression);
+    exr_result_t e = exr_get_compression(r->ctxt, part_of(r->in), &compression);
     if (e == EXR_ERR_SUCCESS)
-        e = exr_decoding_choose_default_routines(r->ctxt, 0, &r->pipe);
+        e = exr_decoding_choose_default_routines(r->ctxt, part_of(r->in), &r->pipe);
     if (e != EXR_ERR_SUCCESS)
         return e;
     if (compression != EXR_COMPRESSION_B44 && compression != EXR_COMPRESSION_B44A)
@@ -156,8 +173,8 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
                                uint32_t y)
 {
     const struct image *im = r->image;
-    exr_result_t e = r->started ? exr_decoding_update(r->ctxt, 0, chunk, &r->pipe)
-                                : exr_decoding_initialize(r->ctxt, 0, chunk, &r->pipe);
+    exr_result_t e = r->started ? exr_decoding_update(r->ctxt, part_of(r->in), chunk, &r->pipe)
+                                : exr_decoding_initialize(r->ctxt, part_of(r->in), chunk, &r->pipe);
     if (e != EXR_ERR_SUCCESS)
         return e;
     /* The header was checked; a chunk that claims more than its place would write past the image.
@@ -200,7 +217,7 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
     r->started = true;
     if (first && (e = choose_routines(r)) != EXR_ERR_SUCCESS)
         return e;
-    return exr_decoding_run(r->ctxt, 0, &r->pipe);
+    return exr_decoding_run(r->ctxt, part_of(r->in), &r->pipe);
 }
 
 /* The chunks of an image, in rows of as many as stand side by side. */
@@ -221,8 +238,9 @@ static exr_result_t find_chunks(exr_context_t ctxt, const exr_attr_box2i_t *wind
 {
     int32_t w = (int32_t)im->width, h = 0;
     out->level = (int)out->prototype->in->source->level;
-    exr_result_t e = tiled ? exr_get_tile_sizes(ctxt, 0, out->level, out->level, &w, &h)
-                           : exr_get_scanlines_per_chunk(ctxt, 0, &h);
+    exr_result_t e = tiled ? exr_get_tile_sizes(ctxt, part_of(out->prototype->in), out->level,
+                                                out->level, &w, &h)
+                           : exr_get_scanlines_per_chunk(ctxt, part_of(out->prototype->in), &h);
     if (e == EXR_ERR_SUCCESS && (w <= 0 || h <= 0))
         e = EXR_ERR_BAD_CHUNK_LEADER;
     if (e != EXR_ERR_SUCCESS)
@@ -241,12 +259,13 @@ static exr_result_t find_nth(const struct exr_chunks *c, size_t i, exr_chunk_inf
                              uint32_t *x, uint32_t *y)
 {
     exr_context_t ctxt = c->prototype->ctxt;
+    const int part = part_of(c->prototype->in);
     uint32_t column = (uint32_t)(i % c->across), row = (uint32_t)(i / c->across);
     *x = column * c->width;
     *y = row * c->height;
-    return c->tiled
-               ? exr_read_tile_chunk_info(ctxt, 0, (int)column, (int)row, c->level, c->level, chunk)
-               : exr_read_scanline_chunk_info(ctxt, 0, c->top + (int)*y, chunk);
+    return c->tiled ? exr_read_tile_chunk_info(ctxt, part, (int)column, (int)row, c->level,
+                                               c->level, chunk)
+                    : exr_read_scanline_chunk_info(ctxt, part, c->top + (int)*y, chunk);
 }
 
 static exr_result_t read_nth(const struct exr_chunks *c, struct exr_reading *r, size_t i)
@@ -352,13 +371,13 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
     exr_attr_box2i_t window;
     exr_compression_t compression;
     struct exr_reading r = {.ctxt = ctxt, .in = in};
-    exr_result_t e = exr_get_storage(ctxt, 0, &storage);
+    exr_result_t e = exr_get_storage(ctxt, part_of(in), &storage);
     if (e == EXR_ERR_SUCCESS)
-        e = exr_get_data_window(ctxt, 0, &window);
+        e = exr_get_data_window(ctxt, part_of(in), &window);
     if (e == EXR_ERR_SUCCESS)
-        e = exr_get_channels(ctxt, 0, &r.list);
+        e = exr_get_channels(ctxt, part_of(in), &r.list);
     if (e == EXR_ERR_SUCCESS)
-        e = exr_get_compression(ctxt, 0, &compression);
+        e = exr_get_compression(ctxt, part_of(in), &compression);
     if (e != EXR_ERR_SUCCESS)
         return exr_fault(in, e, "its header cannot be read");
     if (storage != EXR_STORAGE_SCANLINE && storage != EXR_STORAGE_TILED)
@@ -371,7 +390,7 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
     int64_t height = (int64_t)window.max.y - window.min.y + 1;
     if (s->level > 0) {
         int32_t w = 0, h = 0;
-        e = exr_get_level_sizes(ctxt, 0, (int)s->level, (int)s->level, &w, &h);
+        e = exr_get_level_sizes(ctxt, part_of(in), (int)s->level, (int)s->level, &w, &h);
         if (e != EXR_ERR_SUCCESS)
             return exr_fault(in, e, "its header cannot be read");
         width = w;
@@ -429,23 +448,25 @@ enum status exr_read(const struct image_source *s, struct image *out)
 }
 
 /* Levels of both sides at once (ripmaps) are none of a pyramid. */
-static exr_result_t find_level(exr_context_t ctxt, int level, int32_t *width, int32_t *height)
+static exr_result_t find_level(exr_context_t ctxt, const struct exr_input *in, int32_t *width,
+                               int32_t *height)
 {
+    const int level = (int)in->source->level;
     exr_storage_t storage;
     exr_tile_level_mode_t mode;
     exr_tile_round_mode_t round;
     uint32_t tile_width, tile_height;
     int32_t across, down;
-    exr_result_t e = exr_get_storage(ctxt, 0, &storage);
+    exr_result_t e = exr_get_storage(ctxt, part_of(in), &storage);
     if (e != EXR_ERR_SUCCESS || storage != EXR_STORAGE_TILED)
         return e;
-    e = exr_get_tile_descriptor(ctxt, 0, &tile_width, &tile_height, &mode, &round);
+    e = exr_get_tile_descriptor(ctxt, part_of(in), &tile_width, &tile_height, &mode, &round);
     if (e != EXR_ERR_SUCCESS || mode != EXR_TILE_MIPMAP_LEVELS)
         return e;
-    e = exr_get_tile_levels(ctxt, 0, &across, &down);
+    e = exr_get_tile_levels(ctxt, part_of(in), &across, &down);
     if (e != EXR_ERR_SUCCESS || level >= across || level >= down)
         return e;
-    return exr_get_level_sizes(ctxt, 0, level, level, width, height);
+    return exr_get_level_sizes(ctxt, part_of(in), level, level, width, height);
 }
 
 enum status exr_find_level(const struct image_source *s, uint32_t *width, uint32_t *height)
@@ -455,12 +476,32 @@ enum status exr_find_level(const struct image_source *s, uint32_t *width, uint32
     int32_t w = 0, h = 0;
     exr_result_t e = start_reading(&in, &ctxt);
     if (e == EXR_ERR_SUCCESS)
-        e = find_level(ctxt, (int)s->level, &w, &h);
+        e = find_level(ctxt, &in, &w, &h);
     enum status status =
         e == EXR_ERR_SUCCESS ? STATUS_OK : exr_fault(&in, e, "its header cannot be read");
     exr_finish(&ctxt);
     *width = w > 0 ? (uint32_t)w : 0;
     *height = h > 0 ? (uint32_t)h : 0;
+    return status;
+}
+
+enum status exr_list_parts(const struct image_source *s, struct image_parts *out)
+{
+    struct exr_input in = {.source = s};
+    exr_context_t ctxt = NULL;
+    int count = 0;
+    exr_result_t e = start_reading(&in, &ctxt);
+    if (e == EXR_ERR_SUCCESS)
+        e = exr_get_count(ctxt, &count);
+    enum status status =
+        e == EXR_ERR_SUCCESS ? STATUS_OK : exr_fault(&in, e, "its header cannot be read");
+    for (int i = 0; i < count && status == STATUS_OK; i++) {
+        const char *name = NULL; /* single parts may have none */
+        if (exr_get_name(ctxt, i, &name) != EXR_ERR_SUCCESS)
+            name = NULL;
+        status = image_add_part(s, out, (uint32_t)i, name);
+    }
+    exr_finish(&ctxt);
     return status;
 }
 

@@ -68,7 +68,8 @@ class reader
 {
   public:
     reader(const image_source *s, const char *const names[4], const image *im)
-        : stream(s), file(stream, 0, false), part(file, 0), window(part.header().dataWindow())
+        : stream(s), file(stream, 0, false), part(file, int(s->part)),
+          window(part.header().dataWindow())
     {
         part.setFrameBuffer(frame(names, im, window));
     }
@@ -144,7 +145,7 @@ void read_level(const image_source *s, const char *const names[4], const image *
 {
     source_stream stream(s);
     Imf::MultiPartInputFile file(stream, 0, false);
-    Imf::TiledInputPart part(file, 0);
+    Imf::TiledInputPart part(file, int(s->part));
     int level = int(s->level);
     part.setFrameBuffer(frame(names, im, part.dataWindowForLevel(level)));
     part.readTiles(0, part.numXTiles(level) - 1, 0, part.numYTiles(level) - 1, level);

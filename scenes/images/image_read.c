@@ -171,17 +171,20 @@ static enum status finish(const struct image_source *s, bool decode, struct imag
 struct format {
     bool (*recognise)(const unsigned char *, size_t);
     enum status (*read)(const struct image_source *, struct image *);
-    enum status (*find_level)(const struct image_source *, uint32_t *, uint32_t *); /* or NULL */
+    /* NULL, both: files hold one image */
+    enum status (*find_level)(const struct image_source *, uint32_t *, uint32_t *);
+    enum status (*list_parts)(const struct image_source *, struct image_parts *);
 };
-static const struct format formats[] = {{exr_recognise, exr_read, exr_find_level},
-                                        {hdr_recognise, hdr_read, NULL},
-                                        {png_recognise, png_read, NULL},
-                                        {jpeg_recognise, jpeg_read, NULL},
-                                        {tiff_recognise, tiff_read, tiff_find_level},
-                                        {webp_recognise, webp_read, NULL},
-                                        {bmp_recognise, bmp_read, NULL},
-                                        {gif_recognise, gif_read, NULL},
-                                        {tga_recognise, tga_read, NULL}};
+static const struct format formats[] = {
+    {exr_recognise, exr_read, exr_find_level, exr_list_parts},
+    {hdr_recognise, hdr_read, NULL, NULL},
+    {png_recognise, png_read, NULL, NULL},
+    {jpeg_recognise, jpeg_read, NULL, NULL},
+    {tiff_recognise, tiff_read, tiff_find_level, tiff_list_parts},
+    {webp_recognise, webp_read, NULL, NULL},
+    {bmp_recognise, bmp_read, NULL, NULL},
+    {gif_recognise, gif_read, NULL, NULL},
+    {tga_recognise, tga_read, NULL, NULL}};
 
 static enum status read_one(const struct image_source *s, const struct format *f, struct image *out)
 {
@@ -200,6 +203,11 @@ static bool halves(uint32_t above, uint32_t below)
     return below == (above > 1 ? above / 2 : 1) || below == (above + 1) / 2;
 }
 
+bool image_is_level(const uint32_t above[2], const uint32_t size[2])
+{
+    return (above[0] > 1 || above[1] > 1) && halves(above[0], size[0]) && halves(above[1], size[1]);
+}
+
 /* At most `most` levels. */
 static enum status read_levels(const struct image_source *image, const struct format *f,
                                uint32_t most, struct image_levels *out)
@@ -208,6 +216,7 @@ static enum status read_levels(const struct image_source *image, const struct fo
     struct image_levels l;
     enum status status = read_one(&s, f, &l.level[0]);
     l.ended[0] = 0;
+    l.name = "";
     for (l.count = 1; status == STATUS_OK && f->find_level && l.count < most; l.count++) {
         const struct image *above = &l.level[l.count - 1];
         struct image *here = &l.level[l.count];
@@ -218,7 +227,8 @@ static enum status read_levels(const struct image_source *image, const struct fo
         status = f->find_level(&s, &width, &height);
         if (status == STATUS_OK &&
             !(halves(above->width, width) && halves(above->height, height))) {
-            if (width != 0)
+            bool page = width == l.level[0].width && height == l.level[0].height;
+            if (width != 0 && !page)
                 (void)snprintf(l.ended, sizeof l.ended,
                                "level %u has %ux%u pixels, expected half of %ux%u: the file's "
                                "levels end before it",
@@ -257,13 +267,84 @@ static const char *unread_format(const unsigned char *data, size_t size)
     return NULL;
 }
 
-static enum status read_memory(const struct image_source *s, uint32_t most,
-                               struct image_levels *out)
+enum status image_add_part(const struct image_source *s, struct image_parts *to, uint32_t at,
+                           const char *name)
+{
+    if (to->count == IMAGE_PARTS_MAX) {
+        (void)snprintf(to->ended, sizeof to->ended, "it has more than %d subimages",
+                       IMAGE_PARTS_MAX);
+        return STATUS_OK;
+    }
+    struct image_part *p = &to->part[to->count];
+    *p = (struct image_part){at, arena_strdup(s->arena, name ? name : "")};
+    if (!p->name)
+        return image_fault(s, STATUS_MEMORY, "out of memory");
+    to->count++;
+    return STATUS_OK;
+}
+
+/* The subimages after the first. */
+static enum status read_more(const struct image_source *image, const struct format *f,
+                             const struct image_parts *parts, struct image_file *out)
+{
+    struct image_source s = *image;
+    struct error why = {0};
+    s.err = &why;
+    out->more = ARENA_ARRAY(s.arena, struct image_levels, parts->count - 1);
+    if (!out->more)
+        return image_fault(image, STATUS_MEMORY, "out of memory");
+    for (uint32_t i = 1; i < parts->count; i++) {
+        struct image_levels *l = &out->more[i - 1];
+        s.part = parts->part[i].at;
+        enum status status = read_levels(&s, f, IMAGE_LEVELS_MAX, l);
+        if (status == STATUS_MEMORY)
+            return image_fault(image, STATUS_MEMORY, "out of memory");
+        if (status != STATUS_OK) { /* without the file's name */
+            const char *name = strstr(why.msg, s.name);
+            (void)snprintf(l->ended, sizeof l->ended, "%.255s",
+                           name ? name + strlen(s.name) + 2 : why.msg);
+        }
+        l->name = parts->part[i].name;
+    }
+    return STATUS_OK;
+}
+
+/* What of a file is read. */
+struct extent {
+    uint32_t levels; /* of an image, at most; 1: and nothing is asked about other subimages */
+    bool all;        /* subimages */
+};
+
+static enum status read_format(const struct image_source *s, const struct format *f,
+                               struct extent extent, struct image_file *out)
+{
+    struct image_file file = {.count = 1};
+    enum status status = read_levels(s, f, extent.levels, &file.first);
+    struct arena scratch = {0};
+    if (status == STATUS_OK && f->list_parts && extent.levels > 1) {
+        struct image_parts *parts = ARENA_NEW(&scratch, struct image_parts);
+        status = parts ? f->list_parts(s, parts) : image_fault(s, STATUS_MEMORY, "out of memory");
+        if (status == STATUS_OK) {
+            file.count = parts->count;
+            file.first.name = parts->part[0].name;
+            memcpy(file.ended, parts->ended, sizeof file.ended);
+        }
+        if (status == STATUS_OK && extent.all && file.count > 1)
+            status = read_more(s, f, parts, &file);
+    }
+    arena_free(&scratch);
+    if (status == STATUS_OK)
+        *out = file;
+    return status;
+}
+
+static enum status read_memory(const struct image_source *s, struct extent extent,
+                               struct image_file *out)
 {
     size_t size = s->size;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i].recognise(s->data, size))
-            return read_levels(s, &formats[i], most, out);
+            return read_format(s, &formats[i], extent, out);
     const char *unread = unread_format(s->data, size);
     return image_fault(s, STATUS_TYPE,
                        "%s%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP, BMP, GIF or TGA",
@@ -273,13 +354,13 @@ static enum status read_memory(const struct image_source *s, uint32_t most,
                        unread ? unread : "");
 }
 
-enum status image_read_memory_levels(struct arena *a, const void *data, size_t size,
-                                     const char *name, enum color_space space,
-                                     struct image_levels *out, struct error *err)
+enum status image_read_memory_file(struct arena *a, const void *data, size_t size, const char *name,
+                                   enum color_space space, bool all, struct image_file *out,
+                                   struct error *err)
 {
     const struct image_source s = {
         .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
-    return read_memory(&s, IMAGE_LEVELS_MAX, out);
+    return read_memory(&s, (struct extent){IMAGE_LEVELS_MAX, all}, out);
 }
 
 enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,
@@ -287,10 +368,10 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
 {
     struct image_source s = {
         .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
-    struct image_levels l;
-    enum status status = read_memory(&s, 1, &l);
+    struct image_file file;
+    enum status status = read_memory(&s, (struct extent){1, false}, &file);
     if (status == STATUS_OK)
-        *out = l.level[0];
+        *out = file.first.level[0];
     return status;
 }
 
@@ -313,14 +394,14 @@ static int open_exr(const char *path, size_t *size)
 
 /* EXR's chunks are read where they stand, by the threads that unpack them: a copy of the file in
  * memory would cost as much as some of them take to unpack. */
-static enum status read_file(const struct image_source *image, uint32_t most,
-                             struct image_levels *out)
+static enum status read_file(const struct image_source *image, struct extent extent,
+                             struct image_file *out)
 {
     struct image_source s = *image;
     s.file = open_exr(s.name, &s.size);
     if (s.file >= 0) {
         input_file_note(s.name, s.file);
-        enum status status = read_levels(&s, &formats[0], most, out);
+        enum status status = read_format(&s, &formats[0], extent, out);
         close(s.file);
         return status;
     }
@@ -329,26 +410,36 @@ static enum status read_file(const struct image_source *image, uint32_t most,
     enum status status = input_file_read(&scratch, s.name, 0, &data, &s.size, s.err);
     s.data = (const unsigned char *)data;
     if (status == STATUS_OK)
-        status = read_memory(&s, most, out);
+        status = read_memory(&s, extent, out);
     arena_free(&scratch);
     return status;
+}
+
+enum status image_read_file(struct arena *a, const char *path, enum color_space space, bool all,
+                            struct image_file *out, struct error *err)
+{
+    const struct image_source s = {.arena = a, .name = path, .space = space, .err = err};
+    return read_file(&s, (struct extent){IMAGE_LEVELS_MAX, all}, out);
 }
 
 enum status image_read_levels(struct arena *a, const char *path, enum color_space space,
                               struct image_levels *out, struct error *err)
 {
-    const struct image_source s = {.arena = a, .name = path, .space = space, .err = err};
-    return read_file(&s, IMAGE_LEVELS_MAX, out);
+    struct image_file file;
+    enum status status = image_read_file(a, path, space, false, &file, err);
+    if (status == STATUS_OK)
+        *out = file.first;
+    return status;
 }
 
 enum status image_read_as(struct arena *a, const char *path, enum color_space space,
                           struct image *out, struct error *err)
 {
     const struct image_source s = {.arena = a, .name = path, .space = space, .err = err};
-    struct image_levels l;
-    enum status status = read_file(&s, 1, &l);
+    struct image_file file;
+    enum status status = read_file(&s, (struct extent){1, false}, &file);
     if (status == STATUS_OK)
-        *out = l.level[0];
+        *out = file.first.level[0];
     return status;
 }
 

@@ -463,7 +463,7 @@ static enum status start_worker(struct tiff_worker *w, const struct image_source
     w->tif = open_input(&w->in);
     if (!w->tif)
         return tiff_fault(&w->in, "its directory cannot be read");
-    if (s->level > 0 && !TIFFSetDirectory(w->tif, (tdir_t)s->level))
+    if (s->part + s->level > 0 && !TIFFSetDirectory(w->tif, (tdir_t)(s->part + s->level)))
         return tiff_fault(&w->in, "its directory cannot be read");
     TRY(read_layout(&w->in, w->tif, layout));
     if (!layout->plain)
@@ -566,22 +566,28 @@ enum status tiff_read(const struct image_source *s, struct image *out)
     return status;
 }
 
+static void directory_size(TIFF *tif, uint32_t size[2])
+{
+    uint16_t orientation;
+    TIFFGetFieldDefaulted(tif, TIFFTAG_ORIENTATION, &orientation);
+    bool turned = orientation >= 5 && orientation <= 8;
+    TIFFGetField(tif, TIFFTAG_IMAGEWIDTH, &size[turned ? 1 : 0]);
+    TIFFGetField(tif, TIFFTAG_IMAGELENGTH, &size[turned ? 0 : 1]);
+}
+
 /* From directory to directory, as long as they have tiles. */
 static enum status find_level(struct tiff_input *in, TIFF *tif, uint32_t size[2])
 {
-    uint16_t orientation;
+    if (in->source->part > 0 && !TIFFSetDirectory(tif, (tdir_t)in->source->part))
+        return tiff_fault(in, "its directory cannot be read");
     for (uint32_t level = 0; level < in->source->level; level++) {
         if (!TIFFIsTiled(tif) || TIFFLastDirectory(tif))
             return STATUS_OK;
         if (!TIFFReadDirectory(tif))
             return tiff_fault(in, "its directory cannot be read");
     }
-    if (!TIFFIsTiled(tif))
-        return STATUS_OK;
-    TIFFGetFieldDefaulted(tif, TIFFTAG_ORIENTATION, &orientation);
-    bool turned = orientation >= 5 && orientation <= 8;
-    TIFFGetField(tif, TIFFTAG_IMAGEWIDTH, &size[turned ? 1 : 0]);
-    TIFFGetField(tif, TIFFTAG_IMAGELENGTH, &size[turned ? 0 : 1]);
+    if (TIFFIsTiled(tif))
+        directory_size(tif, size);
     return STATUS_OK;
 }
 
@@ -596,6 +602,45 @@ enum status tiff_find_level(const struct image_source *s, uint32_t *width, uint3
     TIFFClose(tif);
     *width = size[0];
     *height = size[1];
+    return status;
+}
+
+/* A directory that is no level of the ones before it begins a subimage. */
+static enum status list_parts(struct tiff_input *in, TIFF *tif, struct image_parts *out)
+{
+    uint32_t above[2] = {0, 0}; /* of the pyramid that goes on; 0 x 0: none does */
+    for (uint32_t directory = 0;; directory++) {
+        uint32_t size[2] = {0, 0};
+        bool tiled = TIFFIsTiled(tif);
+        char *name = NULL;
+        directory_size(tif, size);
+        if (!tiled || !image_is_level(above, size)) {
+            TIFFGetField(tif, TIFFTAG_PAGENAME, &name);
+            TRY(image_add_part(in->source, out, directory, name));
+        }
+        memcpy(above, size, sizeof above);
+        if (!tiled)
+            above[0] = above[1] = 0;
+        if (TIFFLastDirectory(tif) || out->ended[0])
+            return STATUS_OK;
+        if (!TIFFReadDirectory(tif)) {
+            (void)snprintf(out->ended, sizeof out->ended,
+                           "the directory after its subimage %u cannot be read: %.160s",
+                           out->count - 1,
+                           in->complaint[0] ? in->complaint : "libtiff does not say why");
+            return STATUS_OK;
+        }
+    }
+}
+
+enum status tiff_list_parts(const struct image_source *s, struct image_parts *out)
+{
+    struct tiff_input in = {.source = s};
+    TIFF *tif = open_input(&in);
+    if (!tif)
+        return tiff_fault(&in, "its directory cannot be read");
+    enum status status = list_parts(&in, tif, out);
+    TIFFClose(tif);
     return status;
 }
 

@@ -25,19 +25,33 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
  * with mipmap levels; TIFF whose first directories are tiled, as OIIO's maketx writes them. Each has
  * half the sides of the one before, rounded down or up, 1 at least; the first that has not ends the
  * levels, and `ended` says so. */
-enum { IMAGE_LEVELS_MAX = 16 };
+enum { IMAGE_LEVELS_MAX = 16, IMAGE_PARTS_MAX = 1024 };
 struct image_levels {
-    uint32_t count; /* 1 at least */
+    uint32_t count; /* 1 at least; 0: of an image_file's `more`, it cannot be read */
     struct image level[IMAGE_LEVELS_MAX];
-    char ended[256]; /* why a level of the file is not among them; empty: they all are */
+    char ended[256];  /* why a level of the file is not among them; empty: they all are */
+    const char *name; /* that the file gives it, in the arena; "": none */
 };
 /* Untouched *out on failure; fails as image_read does, of any level. */
 enum status image_read_levels(struct arena *a, const char *path, enum color_space space,
                               struct image_levels *out, struct error *err);
+/* A file with all its subimages: EXR's parts; in TIFF a directory begins one that is no level of
+ * those before it. Others have one. */
+struct image_file {
+    uint32_t count;            /* in the file, 1 to IMAGE_PARTS_MAX */
+    struct image_levels first; /* what image_read_levels gives */
+    /* The other count - 1, in the arena; NULL: they were not asked for. Of one that cannot be read
+     * `ended` says why. */
+    struct image_levels *more;
+    char ended[256]; /* why there are no more in the file; empty: it ends there */
+};
+/* all: with `more`. Untouched *out on failure; fails as image_read does, of the first. */
+enum status image_read_file(struct arena *a, const char *path, enum color_space space, bool all,
+                            struct image_file *out, struct error *err);
 /* The same of a file in memory; `name` is for messages. */
-enum status image_read_memory_levels(struct arena *a, const void *data, size_t size,
-                                     const char *name, enum color_space space,
-                                     struct image_levels *out, struct error *err);
+enum status image_read_memory_file(struct arena *a, const void *data, size_t size, const char *name,
+                                   enum color_space space, bool all, struct image_file *out,
+                                   struct error *err);
 /* All values as linear float32, alpha as it is: those of *im itself if they are that already, else
  * in the arena. NULL: no memory. */
 const float *image_linear(struct arena *a, const struct image *im);
@@ -59,8 +73,24 @@ struct image_source {
     const char *name;
     enum color_space space;
     struct error *err;
-    uint32_t level; /* of the pyramid: which of them is read */
+    uint32_t part;  /* the subimage that is read: its image_part's `at` */
+    uint32_t level; /* of its pyramid: which of them is read */
 };
+
+/* Where the subimages of a file are. */
+struct image_parts {
+    uint32_t count;
+    struct image_part {
+        uint32_t at;      /* EXR: its part; TIFF: its first directory */
+        const char *name; /* in the source's arena */
+    } part[IMAGE_PARTS_MAX];
+    char ended[256]; /* as image_file has it */
+};
+/* name: NULL means none. Where there are IMAGE_PARTS_MAX already, that ends them. */
+enum status image_add_part(const struct image_source *s, struct image_parts *to, uint32_t at,
+                           const char *name);
+/* Is it half of the level above, each side rounded down or up? */
+bool image_is_level(const uint32_t above[2], const uint32_t size[2]);
 
 /* Refuses sizes of 0 and over the limits. */
 enum status image_check_size(const struct image_source *s, uint64_t width, uint64_t height);
@@ -86,6 +116,9 @@ enum status exr_read(const struct image_source *s, struct image *out);
 /* The size of level s->level, at least 1; 0 x 0: the file has no such level. */
 enum status exr_find_level(const struct image_source *s, uint32_t *width, uint32_t *height);
 enum status tiff_find_level(const struct image_source *s, uint32_t *width, uint32_t *height);
+/* Adds all subimages to an empty *out. */
+enum status exr_list_parts(const struct image_source *s, struct image_parts *out);
+enum status tiff_list_parts(const struct image_source *s, struct image_parts *out);
 /* Fills an image that is allocated, of F16 or F32, by OpenEXR's C++ library: its channel k is the
  * file's of that name, where there is one. */
 enum status exr_read_by_imf(const struct image_source *s, const char *const names[4],

@@ -178,6 +178,17 @@ static void add_lights(struct hash *h, const struct scene *s)
         hash_add(h, "mis", sizeof "mis");
 }
 
+/* Of an image of shaders. */
+static void add_levels(struct hash *h, const struct asl_image *image)
+{
+    for (uint32_t k = 0; k < image->given_count; k++) {
+        const struct asl_image_level *l = &image->levels[k];
+        add_u64(h, l->width);
+        add_u64(h, l->height);
+        hash_add(h, l->texels, (size_t)l->width * l->height * image->channels * sizeof(float));
+    }
+}
+
 void hash_scene(struct scene *s)
 {
     struct hash *h = hash_open();
@@ -192,12 +203,11 @@ void hash_scene(struct scene *s)
         add_texture(h, &s->textures[i]);
     for (const struct shader_image *i = s->shader_images.first; i; i = i->next) {
         hash_add(h, i->name, strlen(i->name) + 1);
-        for (uint32_t k = 0; k < i->image.given_count; k++) {
-            const struct asl_image_level *l = &i->image.levels[k];
-            add_u64(h, l->width);
-            add_u64(h, l->height);
-            hash_add(h, l->texels,
-                     (size_t)l->width * l->height * i->image.channels * sizeof(float));
+        add_levels(h, &i->image);
+        for (uint32_t k = 0; i->image.more && k + 1 < i->image.subimage_count; k++) {
+            const char *name = i->image.more[k].subimage_name;
+            hash_add(h, name, strlen(name) + 1);
+            add_levels(h, &i->image.more[k]);
         }
     }
     add_u64(h, s->material_count);

@@ -14,6 +14,7 @@ struct gathering {
     struct shader_images *out;
     struct error *err;
     bool wanted; /* the group calls a function that looks at images */
+    bool all;    /* and may ask for a subimage of a file */
     enum status status;
 };
 
@@ -24,6 +25,13 @@ static void note_call(void *ctx, const char *builtin, struct src_pos at)
     if (strcmp(builtin, "texture") == 0 || strcmp(builtin, "environment") == 0 ||
         strcmp(builtin, "gettextureinfo") == 0)
         g->wanted = true;
+}
+
+/* Any string may become the name of a pair. */
+static void note_string(void *ctx, const char *text)
+{
+    struct gathering *g = ctx;
+    g->all = g->all || strcmp(text, "subimage") == 0;
 }
 
 const struct asl_image *shader_images_find(const struct shader_images *s, const char *name)
@@ -82,52 +90,120 @@ static struct shader_image *add_name(struct gathering *g, const char *name)
     return i;
 }
 
-/* The image in a file; NULL when it is none, and why. */
-static const struct asl_image *try_file(struct gathering *g, const char *name, struct error *why)
+/* The levels of a subimage as shaders see them. */
+static void build(struct gathering *g, const char *name, const struct image_levels *file,
+                  struct asl_image *out)
 {
-    struct image_levels file;
     struct asl_image_level levels[IMAGE_LEVELS_MAX];
-    struct asl_image built;
-    const char *path = path_beside(g->arena, g->beside, name);
-    if (!path)
-        no_memory(g, name);
-    if (!path || image_read_levels(g->arena, path, COLOR_SHADER, &file, why) != STATUS_OK)
-        return NULL;
-    for (uint32_t l = 0; l < file.count; l++) {
-        const struct image *im = &file.level[l];
+    for (uint32_t l = 0; l < file->count; l++) {
+        const struct image *im = &file->level[l];
         levels[l] = (struct asl_image_level){im->width, im->height, image_linear(g->arena, im)};
         if (!levels[l].texels) {
             no_memory(g, name);
-            return NULL;
+            return;
         }
     }
-    g->status =
-        asl_image_of_levels(g->arena, file.level[0].channels, levels, file.count, &built, g->err);
+    if (file->count)
+        g->status = asl_image_of_levels(g->arena, file->level[0].channels, levels, file->count, out,
+                                        g->err);
+    out->subimage_name = file->name;
+}
+
+/* "PATH: what", behind what is said of the file already. */
+static void warn(struct gathering *g, struct shader_image *i, const char *path, const char *what)
+{
+    const char *before = i->warning ? i->warning : "", *comma = i->warning ? "; " : "";
+    if (what[0] && !(i->warning = arena_printf(g->arena, "%s%s%s: %s", before, comma, path, what)))
+        no_memory(g, i->name);
+}
+
+static void build_more(struct gathering *g, struct shader_image *to, const char *path,
+                       const struct image_file *file)
+{
+    struct asl_image *more = ARENA_ARRAY(g->arena, struct asl_image, file->count - 1);
+    if (!more)
+        no_memory(g, to->name);
+    for (uint32_t i = 0; more && i + 1 < file->count && g->status == STATUS_OK; i++) {
+        const struct image_levels *l = &file->more[i];
+        char what[300];
+        build(g, to->name, l, &more[i]);
+        (void)snprintf(what, sizeof what, "subimage %u: %s", i + 1, l->ended);
+        warn(g, to, path, l->ended[0] ? what : "");
+    }
+    to->image.more = more;
+}
+
+/* The image in a file; NULL when it is none, and why. */
+static struct shader_image *try_file(struct gathering *g, const char *name, struct error *why)
+{
+    struct image_file file;
+    struct asl_image built = {0};
+    const char *path = path_beside(g->arena, g->beside, name);
+    if (!path)
+        no_memory(g, name);
+    if (!path || image_read_file(g->arena, path, COLOR_SHADER, g->all, &file, why) != STATUS_OK)
+        return NULL;
+    build(g, name, &file.first, &built);
+    built.subimage_count = file.count;
     struct shader_image *added = g->status == STATUS_OK ? add_name(g, name) : NULL;
     if (!added)
         return NULL;
     added->image = built;
-    if (file.ended[0] && !(added->warning = arena_printf(g->arena, "%s: %s", path, file.ended)))
-        no_memory(g, name);
-    return &added->image;
+    warn(g, added, path, file.first.ended);
+    if (file.more)
+        build_more(g, added, path, &file);
+    if (g->all)
+        warn(g, added, path, file.ended);
+    return added;
+}
+
+/* The subimages of an image that was read without them. */
+static void complete(struct gathering *g, struct shader_image *i)
+{
+    struct image_file file;
+    struct error why = {0};
+    const char *path = path_beside(g->arena, g->beside, i->name);
+    if (!g->all || i->image.more || i->image.subimage_count < 2 || i->image.tiles)
+        return;
+    if (!path)
+        no_memory(g, i->name);
+    else if (image_read_file(g->arena, path, COLOR_SHADER, true, &file, &why) != STATUS_OK)
+        warn(g, i, path, why.msg);
+    else if (file.count == i->image.subimage_count)
+        build_more(g, i, path, &file);
+}
+
+static struct shader_image *find(const struct shader_images *s, const char *name)
+{
+    struct shader_image *i = s->first;
+    while (i && strcmp(i->name, name) != 0)
+        i = i->next;
+    return i;
 }
 
 /* One of a set; NULL when there is no such file, and, when the file is no image, why. */
 static const struct asl_image *try_tile(struct gathering *g, const char *name, struct error *why)
 {
-    const struct asl_image *known = shader_images_find(g->out, name);
+    struct shader_image *known = find(g->out, name);
     const char *path = known ? NULL : path_beside(g->arena, g->beside, name);
     if (!known && !path)
         no_memory(g, name);
-    return path && input_file_there(path) ? try_file(g, name, why) : known;
+    if (known)
+        complete(g, known);
+    else if (path && input_file_there(path))
+        known = try_file(g, name, why);
+    return known ? &known->image : NULL;
 }
 
-/* A name with <UDIM> is all the images with 1001 ... 1100 in its place. */
-static void try_set(struct gathering *g, const char *name, const char *mark, struct error *why)
+/* A name with <UDIM> is all the images with 1001 ... 1100 in its place. set: what is known of them
+ * already, or NULL. */
+static void try_set(struct gathering *g, const char *name, const char *mark,
+                    struct shader_image *set, struct error *why)
 {
     const struct asl_image **tiles = ARENA_ARRAY(g->arena, const struct asl_image *, ASL_TILES);
     const struct asl_image *first = NULL;
     const char *rest = mark + strlen("<UDIM>");
+    uint32_t most = 1;
     if (!tiles) {
         no_memory(g, name);
         return;
@@ -140,13 +216,18 @@ static void try_set(struct gathering *g, const char *name, const char *mark, str
         else
             tiles[i] = try_tile(g, one, why);
         first = first ? first : tiles[i];
+        if (tiles[i] && tiles[i]->subimage_count > most)
+            most = tiles[i]->subimage_count;
     }
     if (g->status != STATUS_OK || why->msg[0])
         return;
-    struct shader_image *set = first ? add_name(g, name) : NULL;
-    if (set) {
+    if (first && !set)
+        set = add_name(g, name);
+    if (first && set) {
         set->image = *first;
         set->image.tiles = tiles;
+        set->image.more = NULL;
+        set->image.subimage_count = most;
     }
     if (!first)
         (void)error_msg(why, STATUS_MISSING,
@@ -157,13 +238,15 @@ static void try_string(void *ctx, const char *text)
 {
     struct gathering *g = ctx;
     struct error why = {0};
-    if (g->status != STATUS_OK || !*text || strlen(text) > 1024 ||
-        shader_images_find(g->out, text) || find_fault(g->out, text))
+    if (g->status != STATUS_OK || !*text || strlen(text) > 1024 || find_fault(g->out, text))
         return;
+    struct shader_image *known = find(g->out, text);
     const char *mark = strstr(text, "<UDIM>");
-    if (mark)
-        try_set(g, text, mark, &why);
-    else
+    if (known && !mark)
+        complete(g, known);
+    else if (mark && (!known || g->all))
+        try_set(g, text, mark, known, &why);
+    else if (!known)
         (void)try_file(g, text, &why);
     if (g->status == STATUS_OK && why.msg[0])
         g->status = add_fault(g, text, why.msg);
@@ -175,7 +258,10 @@ enum status shader_images_load(struct arena *a, const char *beside, const struct
     struct gathering g = {.arena = a, .beside = beside, .out = out, .err = err};
     struct asl_survey calls = {.ctx = &g, .call = note_call};
     struct asl_survey strings = {.ctx = &g, .string = try_string};
+    struct asl_survey options = {.ctx = &g, .string = note_string};
     enum status s = asl_group_survey(group, &calls, err);
+    if (s == STATUS_OK && g.wanted)
+        s = asl_group_survey(group, &options, err);
     if (s == STATUS_OK && g.wanted)
         s = asl_group_survey(group, &strings, err);
     return s == STATUS_OK ? g.status : s;

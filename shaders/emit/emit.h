@@ -104,7 +104,7 @@ const char *emit_vtext(struct emit *e, const char *fmt, va_list ap)
 bool emit_closure(struct emit *e, const struct ir_inst *i);
 /* The function that walks Ci. */
 void emit_closure_walk(struct emit *e, struct text *out);
-uint32_t emit_image_number(struct emit *e, const char *name);
+uint32_t emit_image_number(struct emit *e, const char *name, const char *subimage);
 enum { EMIT_NODE_COPIES = 16 }; /* nodes of an instruction in a loop */
 /* Names that pairs of principled() may have, EMIT_PAIR_COUNT of them. */
 enum { EMIT_PAIR_COUNT = 11 };
@@ -148,10 +148,11 @@ int emit_option_number(const char *key, const char *value);
 /* Has a run something to report of the pair at that argument, as far as it is known? Fails as
  * emit_option_key does. */
 bool emit_pair_is_wrong(struct emit *e, const struct ir_inst *i, uint32_t argument);
-/* Is the pair a subimage's number that only a run knows, which is wrong where it is not 0? And does
- * that operand of a call give it? */
-bool emit_pair_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t argument);
+/* Is "subimage" among an image call's pairs? Does that operand of a call give its number? */
+bool emit_has_subimage(struct emit *e, const struct ir_inst *i);
 bool emit_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t operand);
+/* The word of the argument area with the number of a call's subimage that has this name. */
+uint32_t emit_subimage_argument(struct emit *e, const struct ir_inst *i, const char *name);
 /* Geometry data that a hit has: where among the point's words it and its changes begin. */
 bool emit_userdata_word(const struct ir_inst *i, uint32_t *word);
 /* Do all names of spaces mean the same in this call, so that its last argument is its value? */

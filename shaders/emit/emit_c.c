@@ -73,14 +73,18 @@ uint32_t emit_string_id(struct emit *e, const char *s)
     return (uint32_t)o->string_count++;
 }
 
-uint32_t emit_image_number(struct emit *e, const char *name)
+uint32_t emit_image_number(struct emit *e, const char *name, const char *subimage)
 {
     struct asl_emitted *o = e->out;
-    for (uint32_t i = 0; i < o->image_count; i++)
-        if (strcmp(o->images[i], name) == 0)
+    for (uint32_t i = 0; i < o->image_count; i++) {
+        const struct asl_emitted_image *had = &o->images[i];
+        if (strcmp(had->name, name) == 0 && !had->subimage == !subimage &&
+            (!subimage || strcmp(had->subimage, subimage) == 0))
             return i;
-    const char **list = emit_grow(e, o->images, o->image_count, &e->images_cap, sizeof *list);
-    list[o->image_count] = name;
+    }
+    struct asl_emitted_image *list =
+        emit_grow(e, o->images, o->image_count, &e->images_cap, sizeof *list);
+    list[o->image_count] = (struct asl_emitted_image){name, subimage};
     o->images = list;
     return (uint32_t)o->image_count++;
 }

@@ -24,6 +24,8 @@ struct llvm {
     struct text *declared, own_declared; /* "declare ..." lines, each once */
     /* The walk of Ci: each node's block, its number, rows that are 0 before the layers. */
     struct text visits, cases, resets;
+    const char
+        *there; /* the image and the subimage of the look-up being written; NULL: not asked */
 };
 
 #define L(...)    text_printf(&l->e.body, __VA_ARGS__)

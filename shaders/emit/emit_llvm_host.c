@@ -32,12 +32,6 @@ static void host_rows(struct llvm *l, const struct ir_inst *i, const char *io, u
     }
 }
 
-/* 1 where an int is other than 0, else 0. */
-static const char *is_set(struct llvm *l, ir_value v)
-{
-    return ll_let(l, "zext i1 %s to i32", ll_let(l, "icmp ne i32 %s, 0", ll_int(l, v)));
-}
-
 /* The words of a message, as words_of has them (emit_surface.c). */
 static const char *said(struct llvm *l, const struct ir_inst *i, uint32_t words,
                         enum emit_words which)
@@ -45,9 +39,10 @@ static const char *said(struct llvm *l, const struct ir_inst *i, uint32_t words,
     const char *to = ll_slot(l, "i32", words);
     for (uint32_t k = 0; k < i->operand_count; k++) {
         const bool kept = which == EMIT_ALL || l->e.layer->types[i->operands[k]] == IR_S;
-        const char *word = kept                            ? ll_int(l, i->operands[k])
-                           : emit_is_subimage(&l->e, i, k) ? is_set(l, i->operands[k])
-                                                           : "0";
+        const char *word = kept ? ll_int(l, i->operands[k])
+                           : emit_is_subimage(&l->e, i, k)
+                               ? ll_let(l, "select i1 %s, i32 0, i32 -1", l->there)
+                               : "0";
         ll_store(l, "i32", word, ll_row_at(l, to, 1 + k));
     }
     for (uint32_t k = 1 + i->operand_count; which == EMIT_NAMES && k < words; k++)

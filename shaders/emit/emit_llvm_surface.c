@@ -342,7 +342,11 @@ static void options(const struct ll_args *x, const char *o)
         ir_value v = a->is_place ? 0 : x->i->operands[a->first];
         if (a->is_place)
             continue;
-        if (a->type.base == ASL_STRING)
+        if (a->type.base == ASL_STRING && strcmp(key, "subimage") == 0) {
+            ll_declare(l, "void", "al_texture_named", "ptr, ptr, i32");
+            L("call void @al_texture_named(ptr %%run, ptr %s, i32 %u)\n", o,
+              emit_subimage_argument(&l->e, x->i, emit_constant_string(&l->e, v)));
+        } else if (a->type.base == ASL_STRING)
             set_option(l, o, key, true,
                        TEXT("%d", emit_option_number(key, emit_constant_string(&l->e, v))));
         else if (a->type.base == ASL_INT && emit_option_counts(key))
@@ -414,6 +418,13 @@ static bool image(struct llvm *l, const struct ir_inst *i)
         texture_place(&x, st);
     else
         environment_place(&x, o, st);
+    l->there = NULL;
+    if (emit_has_subimage(&l->e, i)) {
+        ll_declare(l, "i32", "al_texture_there", "ptr, i32, ptr");
+        l->there =
+            ll_let(l, "icmp ne i32 %s, 0",
+                   ll_let(l, "call i32 @al_texture_there(ptr %%run, i32 %u, ptr %s)", word, o));
+    }
     ll_declare(l, "void", "al_texture_lookup", "ptr, i32, ptr, ptr, ptr");
     L("call void @al_texture_lookup(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s)\n", word, o, st,
       out);
@@ -430,19 +441,14 @@ static bool image(struct llvm *l, const struct ir_inst *i)
                 set_zero(l, i, d * n + k);
         }
     const struct ir_arg *message = emit_image_message(c);
-    const char *fine =
-        message ? "1" : NULL; /* nothing is to be said; NULL: where there is an image */
-    for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2) {
+    const char *there = l->there ? l->there : image_is_there(l, word);
+    const char *fine = message ? "1" : there; /* nothing is to be said */
+    for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2)
         if (emit_pair_is_wrong(&l->e, i, k))
             fine = "0";
-        else if (emit_pair_is_subimage(&l->e, i, k))
-            fine = ll_let(
-                l, "and i1 %s, %s", fine ? fine : image_is_there(l, word),
-                ll_let(l, "icmp eq i32 %s, 0", ll_int(l, i->operands[c->args[k + 1].first])));
-    }
-    if (!fine || strcmp(fine, "1") != 0) {
+    if (strcmp(fine, "1") != 0) {
         unsigned none = ll_fresh_label(l), go = ll_fresh_label(l);
-        ll_branch(l, fine ? fine : image_is_there(l, word), go, none);
+        ll_branch(l, fine, go, none);
         ll_label(l, none);
         ll_surface_message(l, i, EMIT_NAMES, NULL);
         ll_jump(l, go);
@@ -450,8 +456,8 @@ static bool image(struct llvm *l, const struct ir_inst *i)
     }
     if (message)
         ll_cell_store(l, i, &message->at, 0, "i32",
-                      ll_let(l, "select i1 %s, i32 %u, i32 %u", image_is_there(l, word),
-                             emit_string_id(&l->e, ""), emit_string_id(&l->e, EMIT_NO_SUCH_IMAGE)));
+                      ll_let(l, "select i1 %s, i32 %u, i32 %u", there, emit_string_id(&l->e, ""),
+                             emit_string_id(&l->e, EMIT_NO_SUCH_IMAGE)));
     for (uint32_t d = 0; alpha && d < (alpha->derivs ? 3u : 1u); d++)
         ll_cell_store(l, i, &alpha->at, d * alpha->row, "float",
                       d && !changes ? "zeroinitializer"

@@ -157,13 +157,21 @@ size_t emit_option_fields(const char *key, const char *fields[2])
 {
     static const struct {
         const char *key, *fields[2];
-    } rows[] = {{"wrap", {"swrap", "twrap"}},      {"swrap", {"swrap", NULL}},
-                {"twrap", {"twrap", NULL}},        {"interp", {"filter", NULL}},
-                {"firstchannel", {"first", NULL}}, {"anisotropic", {"anisotropic", NULL}},
-                {"width", {"swidth", "twidth"}},   {"blur", {"sblur", "tblur"}},
-                {"swidth", {"swidth", NULL}},      {"twidth", {"twidth", NULL}},
-                {"sblur", {"sblur", NULL}},        {"tblur", {"tblur", NULL}},
-                {"fill", {"fill", NULL}},          {"missingalpha", {"missing_alpha", NULL}}};
+    } rows[] = {{"wrap", {"swrap", "twrap"}},
+                {"swrap", {"swrap", NULL}},
+                {"twrap", {"twrap", NULL}},
+                {"interp", {"filter", NULL}},
+                {"firstchannel", {"first", NULL}},
+                {"anisotropic", {"anisotropic", NULL}},
+                {"subimage", {"subimage", NULL}},
+                {"width", {"swidth", "twidth"}},
+                {"blur", {"sblur", "tblur"}},
+                {"swidth", {"swidth", NULL}},
+                {"twidth", {"twidth", NULL}},
+                {"sblur", {"sblur", NULL}},
+                {"tblur", {"tblur", NULL}},
+                {"fill", {"fill", NULL}},
+                {"missingalpha", {"missing_alpha", NULL}}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (strcmp(rows[k].key, key) == 0) {
             fields[0] = rows[k].fields[0];
@@ -177,12 +185,13 @@ bool emit_option_is_int(const char *field)
 {
     return strcmp(field, "swrap") == 0 || strcmp(field, "twrap") == 0 ||
            strcmp(field, "filter") == 0 || strcmp(field, "first") == 0 ||
-           strcmp(field, "anisotropic") == 0;
+           strcmp(field, "anisotropic") == 0 || strcmp(field, "subimage") == 0;
 }
 
 bool emit_option_counts(const char *key)
 {
-    return strcmp(key, "firstchannel") == 0 || strcmp(key, "anisotropic") == 0;
+    return strcmp(key, "firstchannel") == 0 || strcmp(key, "anisotropic") == 0 ||
+           strcmp(key, "subimage") == 0;
 }
 
 int emit_option_number(const char *key, const char *value)
@@ -197,16 +206,13 @@ struct pair {
     const struct ir_arg *value;
     const char *key;
 };
-static bool pair_is_faulty(const struct pair *p, const char *value, const int32_t *number)
-{
-    const struct ir_arg *a = p->value;
-    return asl_pair_fault((enum asl_builtin_id)p->call->callee, asl_texture_option(p->key), a->type,
-                          a->is_place && a->written, value, number) != ASL_PAIR_FITS;
-}
 static int pair_is_wrong(struct emit *e, const void *ctx, const char *value)
 {
+    const struct pair *p = ctx;
+    const struct ir_arg *a = p->value;
     (void)e;
-    return pair_is_faulty(ctx, value, NULL);
+    return asl_pair_fault((enum asl_builtin_id)p->call->callee, asl_texture_option(p->key), a->type,
+                          a->is_place && a->written, value) != ASL_PAIR_FITS;
 }
 
 bool emit_pair_is_wrong(struct emit *e, const struct ir_inst *i, uint32_t argument)
@@ -215,19 +221,22 @@ bool emit_pair_is_wrong(struct emit *e, const struct ir_inst *i, uint32_t argume
     const struct ir_arg *a = &c->args[argument + 1];
     const struct pair p = {c, a, emit_option_key(e, i, argument)};
     const bool string = !a->is_place && a->type.base == ASL_STRING;
-    int32_t n;
-    const bool number =
-        !a->is_place && asl_is(a->type, ASL_INT) && emit_constant_int(e, i->operands[a->first], &n);
-    return pair_is_faulty(&p, string ? emit_constant_string(e, i->operands[a->first]) : NULL,
-                          number ? &n : NULL);
+    return pair_is_wrong(e, &p, string ? emit_constant_string(e, i->operands[a->first]) : NULL) !=
+           0;
 }
 
-bool emit_pair_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t argument)
+static bool pair_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t argument)
 {
-    const struct ir_arg *a = &i->u.call->args[argument + 1];
-    int32_t n;
-    return !a->is_place && !emit_constant_int(e, i->operands[a->first], &n) &&
-           asl_texture_is_subimage(asl_texture_option(emit_option_key(e, i, argument)), a->type);
+    const char *key = emit_constant_string(e, i->operands[i->u.call->args[argument].first]);
+    return key && strcmp(key, "subimage") == 0 && !i->u.call->args[argument + 1].is_place;
+}
+
+bool emit_has_subimage(struct emit *e, const struct ir_inst *i)
+{
+    for (uint32_t k = i->u.call->fixed; k + 1 < i->u.call->arg_count; k += 2)
+        if (pair_is_subimage(e, i, k))
+            return true;
+    return false;
 }
 
 bool emit_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t operand)
@@ -236,7 +245,8 @@ bool emit_is_subimage(struct emit *e, const struct ir_inst *i, uint32_t operand)
     if (!c || (c->callee != BI_TEXTURE && c->callee != BI_ENVIRONMENT))
         return false;
     for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2)
-        if (c->args[k + 1].first == operand && emit_pair_is_subimage(e, i, k))
+        if (c->args[k + 1].first == operand && pair_is_subimage(e, i, k) &&
+            asl_is(c->args[k + 1].type, ASL_INT))
             return true;
     return false;
 }
@@ -273,15 +283,25 @@ const char *emit_option_key(struct emit *e, const struct ir_inst *i, uint32_t ar
     return key;
 }
 
+/* A subimage's name means a number that each image has for itself. */
+static bool subimage_asks(struct emit *e, const struct ir_inst *i, uint32_t argument)
+{
+    const struct ir_arg *image = &i->u.call->args[0], *a = &i->u.call->args[argument + 1];
+    return pair_is_subimage(e, i, argument) && a->type.base == ASL_STRING &&
+           (image->is_place || !emit_constant_string(e, i->operands[image->first]) ||
+            !emit_constant_string(e, i->operands[a->first]));
+}
+
 /* Has a lookup at a point of a grid an option that only the host can know? */
-static bool options_ask(const struct emit *e, const struct ir_inst *i)
+static bool options_ask(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
     for (uint32_t k = c->fixed; emit_is_grid(e) && k + 1 < c->arg_count; k += 2) {
         const struct ir_arg *a = &c->args[k + 1];
         if (!emit_constant_string(e, i->operands[c->args[k].first]) ||
             (!a->is_place && a->type.base == ASL_STRING &&
-             !emit_is_listed(e, i->operands[a->first])))
+             !emit_is_listed(e, i->operands[a->first])) ||
+            subimage_asks(e, i, k))
             return true;
     }
     return false;
@@ -303,11 +323,6 @@ static const char *wrong_pairs(struct emit *e, const struct ir_inst *i)
         const struct pair p = {c, a, emit_option_key(e, i, k)};
         if (emit_pair_is_wrong(e, i, k))
             return "1";
-        if (emit_pair_is_subimage(e, i, k)) {
-            any = emit_text(e, "(%s != 0)%s%s", emit_int(e, i->operands[a->first]),
-                            any ? " | " : "", any ? any : "");
-            continue;
-        }
         if (a->is_place || a->type.base != ASL_STRING ||
             emit_constant_string(e, i->operands[a->first]))
             continue;
@@ -327,7 +342,11 @@ static void options(struct emit *e, const struct ir_inst *i, uint32_t first)
         ir_value v = a->is_place ? 0 : i->operands[a->first];
         if (a->is_place)
             continue;
-        if (a->type.base == ASL_STRING)
+        if (a->type.base == ASL_STRING && strcmp(key, "subimage") == 0)
+            set_option(e, key, true,
+                       emit_text(e, "(int)s->args[%u]",
+                                 emit_subimage_argument(e, i, emit_constant_string(e, v))));
+        else if (a->type.base == ASL_STRING)
             set_option(e, key, true, emit_by_string(e, v, option_number, key, 0));
         else if (a->type.base == ASL_INT && emit_option_counts(key))
             set_option(e, key, true, emit_int(e, v));
@@ -349,13 +368,21 @@ uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i)
         emit_fail(e, STATUS_UNSUPPORTED, i->at,
                   "the image of %s() must be known when the shader is compiled for this device",
                   i->u.call->name);
-    return e->code->arg_count + emit_image_number(e, name);
+    return e->code->arg_count + emit_image_number(e, name, NULL);
+}
+
+uint32_t emit_subimage_argument(struct emit *e, const struct ir_inst *i, const char *name)
+{
+    const struct ir_arg *a = &i->u.call->args[0];
+    (void)emit_image_argument(e, i);
+    return e->code->arg_count +
+           emit_image_number(e, emit_constant_string(e, i->operands[a->first]), name);
 }
 
 static int image_argument(struct emit *e, const void *ctx, const char *name)
 {
     (void)ctx;
-    return (int)(e->code->arg_count + emit_image_number(e, name));
+    return (int)(e->code->arg_count + emit_image_number(e, name, NULL));
 }
 
 /* Where the image of the call begins, 0 for none: of a grid any string may be its name. */
@@ -427,6 +454,11 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
     bool changes = emit_image_changes(c);
     const struct ir_arg *alpha = emit_image_alpha(c);
     const char *word = image_word(e, i);
+    const char *there = emit_text(e, "(%s != 0u)", word);
+    if (emit_has_subimage(e, i)) {
+        EMIT("int v%u_there;\n", i->result);
+        there = emit_text(e, "v%u_there", i->result);
+    }
     EMIT("float v%u_r[%u];\n{ struct a_texture o = a_texture_start(%u);\nfloat st[8];\n", i->result,
          changes ? 12 : 4, n);
     if (e->opt->surface)
@@ -436,6 +468,8 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
         texture_place(e, i);
     else
         environment_place(e, i);
+    if (emit_has_subimage(e, i))
+        EMIT("%s = a_texture_there(%s, %s, &o);\n", there, words, word);
     if (changes)
         EMIT("a_texture_changes(%s, %s, &o, st, v%u_r + 4);\n", words, word, i->result);
     EMIT("a_texture_lookup(%s, %s, &o, st, v%u_r); }\n", words, word, i->result);
@@ -450,9 +484,9 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
     const char *wrong = wrong_pairs(e, i);
     if (!message || wrong) {
         if (!wrong)
-            EMIT("if (%s == 0u)\n", word);
+            EMIT("if (!%s)\n", there);
         else
-            EMIT("if (%s == 0u || (%s) != 0)\n", word, wrong);
+            EMIT("if (!%s || (%s) != 0)\n", there, wrong);
         if (emit_is_grid(e))
             emit_record(e, i);
         else
@@ -460,7 +494,7 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
     }
     if (message)
         emit_store(e, i, &message->at, 0, EMIT_INT,
-                   emit_text(e, "(%s != 0u ? %u : %u)", word, emit_string_id(e, ""),
+                   emit_text(e, "(%s ? %u : %u)", there, emit_string_id(e, ""),
                              emit_string_id(e, EMIT_NO_SUCH_IMAGE)));
     for (uint32_t d = 0; alpha && d < (alpha->derivs ? 3u : 1u); d++)
         emit_store(e, i, &alpha->at, d * alpha->row, EMIT_FLOAT,
@@ -587,7 +621,7 @@ static void words_of(struct emit *e, const struct ir_inst *i, uint32_t count, en
         EMIT("said[%u] = (uint)%s;\n", 1 + k,
              which == EMIT_ALL || e->layer->types[i->operands[k]] == IR_S
                  ? emit_bits(e, i->operands[k])
-             : emit_is_subimage(e, i, k) ? emit_text(e, "(%s != 0)", emit_int(e, i->operands[k]))
+             : emit_is_subimage(e, i, k) ? emit_text(e, "(v%u_there ? 0 : -1)", i->result)
                                          : "0");
     if (which == EMIT_NAMES && at < count)
         EMIT("for (uint k = %uu; k < %uu; k++) said[k] = 0u;\n", at, count);

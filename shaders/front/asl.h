@@ -516,21 +516,16 @@ bool asl_texture_takes(const struct asl_texture_option *o, struct asl_type t);
 const struct asl_texture_word *asl_texture_word(const struct asl_texture_option *o,
                                                 const char *name);
 /* What a run reports of a pair that the checker has not seen whole: the option or NULL, the type of
- * the value, whether the call writes it, and its string or its int; NULL: it is none, or is not known
- * yet. What has no effect in `id`, BI_TEXTURE or BI_ENVIRONMENT, fits. */
+ * the value, whether the call writes it, and its string; NULL: it is none, or is not known yet. What has no effect in `id`, BI_TEXTURE or BI_ENVIRONMENT, fits. */
 enum asl_pair_fault {
     ASL_PAIR_FITS,
     ASL_PAIR_NO_OPTION,
     ASL_PAIR_TYPE,      /* the option takes another one */
     ASL_PAIR_UNWRITTEN, /* it writes, and its name was not known to the checker */
-    ASL_PAIR_SUBIMAGE,  /* not the first */
     ASL_PAIR_VALUE      /* none of the option's words */
 };
 enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const struct asl_texture_option *o,
-                                   struct asl_type t, bool written, const char *value,
-                                   const int32_t *number);
-/* Is it "subimage", given as a number, of which only 0 is right? */
-bool asl_texture_is_subimage(const struct asl_texture_option *o, struct asl_type t);
+                                   struct asl_type t, bool written, const char *value);
 
 /* Global variables: index into the list, -1 if the name is none. */
 int asl_global_find(const char *name);

@@ -367,8 +367,8 @@ static void check_texture_value(struct asl_checker *k, const struct asl_expr *e,
                  o->wraps ? "wraps around and ends at the poles"
                           : "looks up at one place, as wide as long");
     } else if (strcmp(o->key, "subimage") == 0) {
-        if ((value->kind == E_STRING && value->u.s[0]) || (spelt_number(value, &x) && x != 0))
-            asl_error(k->c, value->at, "0", "only the first subimage of a file is read");
+        if (spelt_number(value, &x) && x < 0)
+            asl_error(k->c, value->at, "0 or more, or a name", "there is no subimage %g", x);
     } else if (o->words && value->kind == E_STRING && !asl_texture_word(o, value->u.s)->name) {
         const char *near = NULL;
         for (const struct asl_texture_word *w = o->words; w->name; w++)

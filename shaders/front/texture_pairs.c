@@ -56,11 +56,6 @@ bool asl_texture_takes(const struct asl_texture_option *o, struct asl_type t)
            (strcmp(o->key, "subimage") == 0 && asl_is(t, ASL_STRING));
 }
 
-bool asl_texture_is_subimage(const struct asl_texture_option *o, struct asl_type t)
-{
-    return o && asl_is(t, ASL_INT) && strcmp(o->key, "subimage") == 0;
-}
-
 const struct asl_texture_word *asl_texture_word(const struct asl_texture_option *o,
                                                 const char *name)
 {
@@ -71,8 +66,7 @@ const struct asl_texture_word *asl_texture_word(const struct asl_texture_option 
 }
 
 enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const struct asl_texture_option *o,
-                                   struct asl_type t, bool written, const char *value,
-                                   const int32_t *number)
+                                   struct asl_type t, bool written, const char *value)
 {
     if (!o)
         return ASL_PAIR_NO_OPTION;
@@ -82,11 +76,7 @@ enum asl_pair_fault asl_pair_fault(enum asl_builtin_id id, const struct asl_text
         return ASL_PAIR_TYPE;
     if (o->written && !written)
         return ASL_PAIR_UNWRITTEN;
-    if (number && *number != 0 && asl_texture_is_subimage(o, t))
-        return ASL_PAIR_SUBIMAGE;
-    if (!value || o->written)
+    if (!value || o->written || !o->words)
         return ASL_PAIR_FITS;
-    if (!o->words) /* subimage */
-        return value[0] ? ASL_PAIR_SUBIMAGE : ASL_PAIR_FITS;
     return asl_texture_word(o, value)->name ? ASL_PAIR_FITS : ASL_PAIR_VALUE;
 }

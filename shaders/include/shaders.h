@@ -263,6 +263,12 @@ struct asl_image {
     /* Of them as they were given; the others were made. */
     uint32_t given_count;
     const struct asl_image_level *levels;
+    /* Subimages of the file: this one, number 0, and `subimage_count` - 1 more (0 counts as 1), NULL
+     * where no shader asks for them. One of them that cannot be read has no levels. Of a set the
+     * most that an image of it has; `more` is NULL. */
+    uint32_t subimage_count;
+    const struct asl_image *more;
+    const char *subimage_name; /* NULL: none */
     /* Of a set of images (<UDIM>): number 1001 + i at [i], NULL where there is none; what stands
      * above is that of the first one. NULL: it is one image. */
     const struct asl_image *const *tiles;
@@ -277,6 +283,13 @@ enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, ui
 enum status asl_image_of_levels(struct arena *a, uint32_t channels,
                                 const struct asl_image_level *given, uint32_t count,
                                 struct asl_image *out, struct error *err);
+
+/* Subimage `number` of an image that is no set: itself for 0, NULL where there is none. */
+const struct asl_image *asl_image_subimage(const struct asl_image *image, int32_t number);
+/* Is there one? Of a set: in an image of it. image NULL: no. */
+bool asl_image_has_subimage(const struct asl_image *image, int32_t number);
+/* The number of the one with that name (of a set: in its first image); 0 for "", -1: none. */
+int32_t asl_image_subimage_number(const struct asl_image *image, const char *name);
 
 /* What the renderer answers. Every function may be NULL. */
 /* A ray of trace(), or what occlusion() asks about: the normal d at P. Both as the shader gives
@@ -592,10 +605,13 @@ struct asl_emitted {
     size_t out_words;     /* of one point */
     uint64_t cell_words;  /* of one point: all variables, which stand on the stack */
     size_t message_words; /* surfaces: of all tables */
-    /* Of surfaces, and of grids on devices: the names of the images that it reads. Word arg_count +
-     * i of the argument area is where image i begins (device/asl/texture.h; of grids in the area
-     * itself), or 0 where there is none. */
-    const char *const *images;
+    /* Of surfaces, and of grids on devices: the images that it reads. Word arg_count + i of the
+     * argument area is where image i begins (device/asl/texture.h; of grids in the area itself), or
+     * 0 where there is none; where `subimage` names one of its subimages, that one's number, as
+     * asl_image_subimage_number gives it. */
+    const struct asl_emitted_image {
+        const char *name, *subimage; /* subimage: or NULL */
+    } * images;
     size_t image_count;
     const struct asl_emitted_answer *answers; /* behind the images' words */
     size_t answer_count, answer_words;

@@ -12,7 +12,9 @@ struct options {
     float width[2], blur[2];
     float fill, missing[3], missing_alpha;
     int32_t first, anisotropic; /* channel; how long a footprint may be, see probes_of */
-    bool missing_given;         /* and so nothing is reported */
+    int32_t subimage;
+    const char *subimage_name;               /* it is called so; NULL: it is a number */
+    bool missing_given;                      /* and so nothing is reported */
     const struct asl_place *alpha, *message; /* written; may be NULL */
 };
 
@@ -60,7 +62,11 @@ enum status asl_image_of_levels(struct arena *a, uint32_t channels,
         halve(&levels[l - 1], channels, w, h, to);
         levels[l] = (struct asl_image_level){w, h, to};
     }
-    *out = (struct asl_image){channels, count, given_count, levels, NULL};
+    *out = (struct asl_image){.channels = channels,
+                              .level_count = count,
+                              .given_count = given_count,
+                              .levels = levels,
+                              .subimage_count = 1};
     return STATUS_OK;
 }
 
@@ -69,6 +75,44 @@ enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, ui
 {
     const struct asl_image_level image = {width, height, texels};
     return asl_image_of_levels(a, channels, &image, 1, out, err);
+}
+
+const struct asl_image *asl_image_subimage(const struct asl_image *image, int32_t number)
+{
+    if (number == 0)
+        return image;
+    if (number < 0 || (uint32_t)number >= image->subimage_count || !image->more)
+        return NULL;
+    const struct asl_image *one = &image->more[number - 1];
+    return one->level_count > 0 ? one : NULL;
+}
+
+bool asl_image_has_subimage(const struct asl_image *image, int32_t number)
+{
+    if (!image || number == 0)
+        return image != NULL;
+    return image->tiles ? number > 0 && (uint32_t)number < image->subimage_count
+                        : asl_image_subimage(image, number) != NULL;
+}
+
+/* Of a set; else the image itself. */
+static const struct asl_image *first_image(const struct asl_image *image)
+{
+    for (uint32_t i = 0; image->tiles && i < ASL_TILES; i++)
+        if (image->tiles[i])
+            return image->tiles[i];
+    return image;
+}
+
+int32_t asl_image_subimage_number(const struct asl_image *image, const char *name)
+{
+    image = first_image(image);
+    if (!name[0] || (image->subimage_name && strcmp(image->subimage_name, name) == 0))
+        return 0;
+    for (uint32_t i = 1; image->more && i < image->subimage_count; i++)
+        if (strcmp(image->more[i - 1].subimage_name, name) == 0)
+            return (int32_t)i;
+    return -1;
 }
 
 /* ---- texels --------------------------------------------------------------------------------- */
@@ -398,6 +442,8 @@ static void along(const struct lookup *k, const struct probes *p, struct choice 
 static void string_option(struct options *o, const struct asl_texture_option *option,
                           const char *value)
 {
+    if (option && strcmp(option->key, "subimage") == 0)
+        o->subimage_name = value;
     if (!option || !option->words)
         return;
     const int number = asl_texture_word(option, value)->number;
@@ -437,8 +483,7 @@ static void report_pair(struct asl_run *r, const struct asl_expr *e, const char 
     char type[ASL_TYPE_TEXT_SIZE], taken[ASL_TYPE_TEXT_SIZE];
     const char *name = e->builtin->name;
     const char *s = asl_is(value->type, ASL_STRING) && !written ? value->v[0].s : NULL;
-    const int32_t *number = asl_is(value->type, ASL_INT) ? &value->v[0].i : NULL;
-    switch (asl_pair_fault(e->builtin->id, o, value->type, written, s, number)) {
+    switch (asl_pair_fault(e->builtin->id, o, value->type, written, s)) {
     case ASL_PAIR_FITS:
         break;
     case ASL_PAIR_NO_OPTION:
@@ -453,9 +498,6 @@ static void report_pair(struct asl_run *r, const struct asl_expr *e, const char 
     case ASL_PAIR_UNWRITTEN:
         asl_report(r, ASL_MSG_ERROR, "%s: \"%s\" writes only where its name is a literal", name,
                    key);
-        break;
-    case ASL_PAIR_SUBIMAGE:
-        asl_report(r, ASL_MSG_ERROR, "%s: only the first subimage of a file is read", name);
         break;
     case ASL_PAIR_VALUE:
         asl_report(r, ASL_MSG_ERROR, "%s: \"%s\" has no value \"%.200s\"", name, key, s);
@@ -480,6 +522,8 @@ static void read_options(struct asl_run *r, const struct asl_expr *e, const stru
             o->first = p->v[0].i;
         else if (asl_is(p->type, ASL_INT) && strcmp(key, "anisotropic") == 0)
             o->anisotropic = p->v[0].i;
+        else if (asl_is(p->type, ASL_INT) && strcmp(key, "subimage") == 0)
+            o->subimage = p->v[0].i, o->subimage_name = NULL;
         else if (asl_is(p->type, ASL_INT))
             number_option(o, key, (float)p->v[0].i);
         else if (asl_is(p->type, ASL_FLOAT))
@@ -506,6 +550,17 @@ static void report_missing(struct asl_run *r, const struct asl_expr *e, const ch
     const char *why = s->image_fault ? s->image_fault(s->ctx, name) : NULL;
     asl_report(r, ASL_MSG_ERROR, "%s: there is no image \"%.200s\"%s%.400s", e->builtin->name, name,
                why ? ": " : "", why ? why : "");
+}
+
+/* Which one is asked for: a wrong number is one of many, a name is not. */
+static void report_no_subimage(struct asl_run *r, const struct asl_expr *e,
+                               const struct asl_image *image, const char *name,
+                               const struct options *o)
+{
+    const char *own = o->subimage_name, *quote = own ? " \"" : "";
+    asl_report(r, ASL_MSG_ERROR, "%s: the image \"%.200s\" has no such subimage%s%.200s%s: %s %u",
+               e->builtin->name, name, quote, own ? own : "", own ? "\"" : "",
+               image->tiles ? "its files have at most" : "its file has", image->subimage_count);
 }
 
 static void give(struct asl_run *r, const struct asl_expr *e, const struct options *o,
@@ -544,10 +599,16 @@ static void look_up(struct asl_run *r, const struct asl_expr *e, const struct as
 {
     const char *name = args[0].v[0].s;
     const struct asl_image *named = image_named(r, name), *image = named;
+    const int32_t subimage = named && o->subimage_name
+                                 ? asl_image_subimage_number(named, o->subimage_name)
+                                 : o->subimage;
+    const bool there = asl_image_has_subimage(named, subimage);
     float v[4] = {o->missing[0], o->missing[1], o->missing[2], o->missing_alpha}, slopes[8] = {0};
     dual result[4];
     if (named && named->tiles)
         image = tile_at(named, &s.v, &t.v);
+    if (image)
+        image = asl_image_subimage(image, subimage);
     if (image) {
         const struct lookup k = {image, o, e->slots, s.v, t.v};
         float x = (ds * o->width[0] + o->blur[0]) * (float)image->levels[0].width;
@@ -558,11 +619,15 @@ static void look_up(struct asl_run *r, const struct asl_expr *e, const struct as
         along(&k, &p, choice, filtered, 4, v);
         if (wants_changes(r, e, o))
             along(&k, &p, choice, filtered_slopes, 8, slopes);
-    } else if (!named && !o->message && !o->missing_given) {
-        report_missing(r, e, name);
+    }
+    if (!there && !o->message && !o->missing_given) {
+        if (named)
+            report_no_subimage(r, e, named, name, o);
+        else
+            report_missing(r, e, name);
     }
     if (o->message)
-        o->message->v[0].s = named ? "" : NO_SUCH_IMAGE;
+        o->message->v[0].s = there ? "" : NO_SUCH_IMAGE;
     for (int c = 0; c < 4; c++)
         result[c] = (dual){v[c], slopes[c] * s.dx + slopes[4 + c] * t.dx,
                            slopes[c] * s.dy + slopes[4 + c] * t.dy};
@@ -661,7 +726,7 @@ static bool describe(const struct asl_image *image, const char *what, const stru
     if (strcmp(what, "channels") == 0)
         return put_ints(to, (int32_t[]){(int32_t)image->channels}, 1);
     if (strcmp(what, "subimages") == 0)
-        return put_ints(to, (int32_t[]){1}, 1);
+        return put_ints(to, (int32_t[]){(int32_t)first_image(image)->subimage_count}, 1);
     if (strcmp(what, "datawindow") == 0 || strcmp(what, "displaywindow") == 0)
         return put_ints(to, (int32_t[]){0, 0, w - 1, h - 1}, 4);
     bool kind = strcmp(what, "type") == 0 || strcmp(what, "texturetype") == 0 ||

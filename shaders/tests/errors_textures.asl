@@ -11,8 +11,8 @@ shader test(int n = 0, string name = "wrap")
     c = texture("a", u, v, "width", "wide");                 //! error 11:37: "width" takes a float, not string
     c = texture("a", u, v, "firstchannel", 1.5);             //! error 12:44: "firstchannel" takes a int, not float
     c = texture("a", u, v, "missingcolor", 1);               //! error 13:44: "missingcolor" takes a color, not int
-    c = texture("a", u, v, "subimage", 1);                   //! error 14:40: only the first subimage of a file is read; 0
-    c = texture("a", u, v, "subimage", "left");              //! error 15:40: only the first subimage of a file is read
+    c = texture("a", u, v, "subimage", -1);                  //! error 14:40: there is no subimage -1; 0 or more, or a name
+    c = texture("a", u, v, "subimage", color(0));            //! error 15:40: "subimage" takes a int, not color
     c = texture("a", u, v, "subimage", 1.0);                 //! error 16:40: "subimage" takes a int, not float
     c = texture("a", u, v, "alpha", i);                      //! error 17:37: "alpha" writes a float, not int
     c = texture("a", u, v, "rwrap", "clamp", "time", 2);     //! warning 18:37: "rwrap" changes nothing of an image

@@ -24,4 +24,3 @@ shader texture_pairs(string wrap = "repeat", string interp = "cubic", string fir
 //! says error texture: "twrap" has no value "cubic"
 //! says error environment: "interp" has no value "repeat"
 //! says error texture: "alpha" writes only where its name is a literal
-//! says error texture: only the first subimage of a file is read

@@ -329,6 +329,21 @@ static const char *const worldly[][4] = {
      "0.7, 0, 0, \"anisotropic\", 32, \"wrap\", \"periodic\", \"subimage\", int(3 * u)); "
      "r += environment(\"a\", vector(u - 0.3, v, 0.7), \"subimage\", int(2 * v), "
      "\"interp\", \"closest\"); }"},
+    /* subimages by number and by name, known and not, there and not, of files and of a set */
+    {"shader s(string img = \"a\", string part = \"second\", output color r = 0) { float al = 0; "
+     "string m = \"\"; r = texture(img, u, v, \"subimage\", int(5 * u) - 1, \"wrap\", \"clamp\", "
+     "\"alpha\", al, \"missingalpha\", 5) + al; "
+     "color c = texture(\"a\", 2 * u, v, \"subimage\", part, \"wrap\", \"mirror\"); "
+     "r += c + Dx(c) + (color)texture(u > 0.5 ? \"a\" : \"gray\", u, v, \"subimage\", v > 0.5 ? "
+     "\"third\" "
+     ": \"second\"); r += texture(\"a\", u, v, \"subimage\", int(9 * v), \"errormessage\", m) + "
+     "strlen(m) + (color)texture(\"gray\", u, v, \"subimage\", \"third\"); "
+     "r += texture(\"both\", 2.3 * u, v, \"subimage\", int(4 * v), \"missingcolor\", color(4)) + "
+     "(color)texture(\"both\", 1.9 * u, v, \"subimage\", \"second\", \"wrap\", \"clamp\") + "
+     "(color)texture(\"both\", u, v, \"subimage\", 3 + int(3 * u)); "
+     "int n = 0, k = 0; gettextureinfo(\"a\", \"subimages\", n); gettextureinfo(\"both\", "
+     "\"subimages\", k); r += n + 10 * k + (color)environment(\"a\", vector(u - 0.3, v, 0.7), "
+     "\"subimage\", \"third\", \"interp\", \"closest\"); }"},
     {"shader s(output color r = 0) { int w[2], x[4], n = 7; float al = 3; color c = 5; "
      "string t = \"\", k = u > 0.5 ? \"a\" : v > 0.5 ? \"gray\" : \"none\"; "
      "int ok = gettextureinfo(k, \"resolution\", w) + 2 * gettextureinfo(k, \"datawindow\", x) + 4 "
@@ -456,7 +471,8 @@ static void the_world(void **state)
     (void)state;
     enum { W = 7, H = 5 };
     static float rgba[W * H * 4], gray[3 * 2];
-    struct shader_image images[2] = {{.name = "a", .next = &images[1]}, {.name = "gray"}};
+    struct shader_image images[3] = {
+        {.name = "a", .next = &images[1]}, {.name = "gray", .next = &images[2]}, {.name = "both"}};
     const struct shader_images all = {.first = images};
     /* tilted: with a projective part; flat: without an inverse */
     const struct shade_space spaces[] = {
@@ -475,6 +491,18 @@ static void the_world(void **state)
         gray[i] = (float)((i * 5 + 1) % 7) / 8;
     assert_int_equal(asl_image_build(&a, W, H, 4, rgba, &images[0].image, &err), 0);
     assert_int_equal(asl_image_build(&a, 3, 2, 1, gray, &images[1].image, &err), 0);
+    /* "a" has four subimages, one of which cannot be read; "both" is a set of "gray" and "a" */
+    struct asl_image more[3] = {{.subimage_name = "broken"}};
+    const struct asl_image *tiles[ASL_TILES] = {&images[1].image, &images[0].image};
+    assert_int_equal(asl_image_build(&a, 3, 2, 1, gray, &more[1], &err), 0);
+    assert_int_equal(asl_image_build(&a, 4, 3, 3, rgba + 5, &more[2], &err), 0);
+    more[1].subimage_name = "second";
+    more[2].subimage_name = "third";
+    images[0].image.subimage_count = 4;
+    images[0].image.more = more;
+    images[2].image = images[1].image;
+    images[2].image.subimage_count = 4;
+    images[2].image.tiles = tiles;
     char list[8][16];
     size_t n = engines(list);
     for (size_t k = 0; k < sizeof worldly / sizeof *worldly; k++) {

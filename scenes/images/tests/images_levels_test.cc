@@ -17,7 +17,11 @@
 #include <ImfChannelList.h>
 #include <ImfFrameBuffer.h>
 #include <ImfHeader.h>
+#include <ImfMultiPartOutputFile.h>
+#include <ImfOutputPart.h>
+#include <ImfPartType.h>
 #include <ImfTiledOutputFile.h>
+#include <ImfTiledOutputPart.h>
 #include <tiffio.h>
 
 extern "C" {
@@ -161,9 +165,11 @@ void test_tiff(void **state)
     write_tiff(path, down, 0, NONE);
     expect_levels(path, {{37, 18}});
     write_tiff(path, {{37, 18}, {37, 18}}, NONE, NONE); /* pages */
+    expect_levels(path, {{37, 18}});
+    write_tiff(path, {{37, 18}, {37, 9}}, NONE, NONE);
     expect_levels(
         path, {{37, 18}}, 0,
-        "level 1 has 37x18 pixels, expected half of 37x18: the file's levels end before it");
+        "level 1 has 37x9 pixels, expected half of 37x18: the file's levels end before it");
     write_tiff(path, {{37, 18}, {18, 9}, {9, 3}}, NONE, NONE);
     expect_levels(path, {{37, 18}, {18, 9}}, 0,
                   "level 2 has 9x3 pixels, expected half of 18x9: the file's levels end before it");
@@ -245,11 +251,163 @@ void test_damaged(void **state)
     unlink(exr.c_str());
 }
 
+struct expected {
+    const char *name;
+    sizes levels;   /* none: it cannot be read */
+    uint32_t first; /* the value that its first level has: of `value` */
+    uint32_t channels;
+};
+
+/* The subimages of a file, each texel of each level of theirs. */
+void expect_parts(const std::string &path, const std::vector<expected> &want)
+{
+    struct arena a = {};
+    struct error err = {};
+    struct image_file f;
+    if (image_read_file(&a, path.c_str(), COLOR_SHADER, true, &f, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    assert_int_equal(f.count, want.size());
+    for (uint32_t p = 0; p < f.count; p++) {
+        const struct image_levels &l = p ? f.more[p - 1] : f.first;
+        const expected &e = want[p];
+        assert_string_equal(l.name, e.name);
+        assert_int_equal(l.count, e.levels.size());
+        assert_true(l.count > 0 || l.ended[0]);
+        for (uint32_t k = 0; k < l.count; k++) {
+            const struct image &im = l.level[k];
+            assert_int_equal(im.width, e.levels[k].first);
+            assert_int_equal(im.height, e.levels[k].second);
+            assert_int_equal(im.channels, e.channels);
+            for (size_t i = 0; i < size_t(im.width) * im.height * im.channels; i++)
+                assert_true(image_value(&im, i, true) ==
+                            double(value(e.first + k, uint32_t(i % e.channels))));
+        }
+    }
+    image_read_file(&a, path.c_str(), COLOR_SHADER, false, &f, &err); /* only counted */
+    assert_int_equal(f.count, want.size());
+    assert_null(f.more);
+    arena_free(&a);
+}
+
+/* A part: its name, its channels' names, its size, whether it is of tiles with levels. */
+struct exr_part {
+    const char *name;
+    std::vector<const char *> channels;
+    int width, height;
+    bool tiled;
+};
+/* Channel c of level l of part p has the value (first + l, c), first as `firsts` says. */
+void write_parts(const std::string &path, const std::vector<exr_part> &parts,
+                 const std::vector<uint32_t> &firsts, Imf::Compression compression)
+{
+    std::vector<Imf::Header> headers;
+    for (const exr_part &p : parts) {
+        Imf::Header h(parts[0].width, parts[0].height);
+        h.dataWindow() = Imath::Box2i(Imath::V2i(0, 0), Imath::V2i(p.width - 1, p.height - 1));
+        h.setName(p.name);
+        h.setType(p.tiled ? Imf::TILEDIMAGE : Imf::SCANLINEIMAGE);
+        h.compression() = compression;
+        if (p.tiled)
+            h.setTileDescription(Imf::TileDescription(16, 16, Imf::MIPMAP_LEVELS, Imf::ROUND_DOWN));
+        for (const char *c : p.channels)
+            h.channels().insert(c, Imf::Channel(Imf::FLOAT));
+        headers.push_back(h);
+    }
+    Imf::MultiPartOutputFile file(path.c_str(), headers.data(), int(headers.size()));
+    for (size_t n = 0; n < parts.size(); n++) {
+        const exr_part &p = parts[n];
+        size_t count = p.channels.size(), pixel = count * sizeof(float);
+        std::vector<float> texels(size_t(p.width) * size_t(p.height) * count);
+        auto frame = [&](uint32_t level, size_t width) {
+            Imf::FrameBuffer from;
+            for (size_t i = 0; i < texels.size(); i++)
+                texels[i] = value(firsts[n] + level, uint32_t(i % count));
+            for (size_t c = 0; c < count; c++)
+                from.insert(p.channels[c],
+                            Imf::Slice(Imf::FLOAT, reinterpret_cast<char *>(&texels[c]), pixel,
+                                       pixel * width));
+            return from;
+        };
+        if (p.tiled) {
+            Imf::TiledOutputPart out(file, int(n));
+            for (int l = 0; l < out.numLevels(); l++) {
+                out.setFrameBuffer(frame(uint32_t(l), size_t(out.levelWidth(l))));
+                out.writeTiles(0, out.numXTiles(l) - 1, 0, out.numYTiles(l) - 1, l);
+            }
+        } else {
+            Imf::OutputPart out(file, int(n));
+            out.setFrameBuffer(frame(0, size_t(p.width)));
+            out.writePixels(p.height);
+        }
+    }
+}
+
+void test_parts_of_exr(void **state)
+{
+    (void)state;
+    const std::string path = scratch("parts.exr");
+    const sizes small = {{5, 7}};
+    for (Imf::Compression c : {Imf::NO_COMPRESSION, Imf::ZIP_COMPRESSION, Imf::PIZ_COMPRESSION}) {
+        write_parts(path,
+                    {{"left", {"R", "G", "B"}, 37, 18, true},
+                     {"right", {"right.R", "right.G", "right.B"}, 37, 18, true},
+                     {"depth", {"Z"}, 5, 7, false},
+                     {"odd", {"a.R", "b.G", "B"}, 5, 7, false},
+                     {"last", {"R", "G", "B", "A"}, 5, 7, false}},
+                    {0, 10, 20, 30, 40}, c);
+        expect_parts(path, {{"left", down, 0, 3},
+                            {"right", down, 10, 3},
+                            {"depth", small, 20, 1},
+                            {"odd", {}, 0, 0},
+                            {"last", small, 40, 4}});
+    }
+    write_exr(path, 37, 18, Imf::ZIP_COMPRESSION, Imf::MIPMAP_LEVELS, Imf::ROUND_DOWN);
+    expect_parts(path, {{"", down, 0, 3}});
+    unlink(path.c_str());
+}
+
+void test_parts_of_tiff(void **state)
+{
+    (void)state;
+    const std::string path = scratch("pages.tif");
+    sizes two = down;
+    two.insert(two.end(), {{37, 18}, {18, 9}, {64, 9}});
+    write_tiff(path, two, NONE, NONE); /* two pyramids, the second of which ends early */
+    expect_parts(path, {{"", down, 0, 3}, {"", {{37, 18}, {18, 9}}, 6, 3}, {"", {{64, 9}}, 8, 3}});
+    write_tiff(path, {{37, 18}, {18, 9}, {9, 4}}, 0, NONE); /* in strips: no levels */
+    expect_parts(path, {{"", {{37, 18}}, 0, 3}, {"", {{18, 9}}, 1, 3}, {"", {{9, 4}}, 2, 3}});
+    write_tiff(path, {{37, 18}, {40, 40}}, NONE, 1); /* of other channels */
+    expect_parts(path, {{"", {{37, 18}}, 0, 3}, {"", {{40, 40}}, 1, 1}});
+    std::string file = contents(path);
+    TIFF *t = TIFFOpen(path.c_str(), "r");
+    assert_non_null(t);
+    assert_int_equal(TIFFSetDirectory(t, 1), 1);
+    uint64_t at = TIFFGetStrileOffset(t, 0), next = TIFFCurrentDirOffset(t);
+    TIFFClose(t);
+    file.replace(size_t(at), 8, 8, '\xff'); /* a corrupt tile of the second: only that is lost */
+    put(path, file);
+    expect_parts(path, {{"", {{37, 18}}, 0, 3}, {"", {}, 0, 0}});
+    file.resize(size_t(next) + 10);
+    put(path, file);
+    struct arena a = {};
+    struct error err = {};
+    struct image_file f;
+    if (image_read_file(&a, path.c_str(), COLOR_SHADER, true, &f, &err) == STATUS_OK) {
+        assert_int_equal(f.count, 1);
+        assert_non_null(strstr(f.ended, "the directory after its subimage 0 cannot be read"));
+    } else {
+        assert_non_null(strstr(err.msg, "level 1: its directory cannot be read"));
+    }
+    arena_free(&a);
+    unlink(path.c_str());
+}
+
 } // namespace
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiff), cmocka_unit_test(test_exr),
-                                       cmocka_unit_test(test_damaged)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tiff), cmocka_unit_test(test_exr), cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_parts_of_exr), cmocka_unit_test(test_parts_of_tiff)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,8 @@
 
 struct world {
     struct arena arena;
-    struct asl_image card, ramp, tall, set, squares, waves;
+    struct asl_image card, ramp, tall, set, squares, waves, parts, more[3], pages, paged[1];
+    const struct asl_image *page_tiles[ASL_TILES];
     const struct asl_image *tiles[ASL_TILES];
     char said[512];
 };
@@ -35,6 +36,8 @@ static const struct asl_image *find(void *ctx, const char *name)
            : strcmp(name, "set") == 0     ? &w->set
            : strcmp(name, "squares") == 0 ? &w->squares
            : strcmp(name, "waves") == 0   ? &w->waves
+           : strcmp(name, "parts") == 0   ? &w->parts
+           : strcmp(name, "pages") == 0   ? &w->pages
                                           : NULL;
 }
 
@@ -691,14 +694,14 @@ static void test_pairs(void **state)
          "texture: \"alpha\" writes only where its name is a literal|"},
         {"texture(\"card\", u, v, \"subimage\", empty)", ""},
         {"texture(\"card\", u, v, \"subimage\", w)",
-         "texture: only the first subimage of a file is read|"},
+         "texture: the image \"card\" has no such subimage \"repeat\": its file has 1|"},
         {"texture(\"card\", u, v, \"subimage\", 1 + int(u))",
-         "texture: only the first subimage of a file is read|"},
+         "texture: the image \"card\" has no such subimage: its file has 1|"},
         {"texture(\"card\", u, v, \"subimage\", int(u), \"anisotropic\", int(u))", ""},
         {"texture(\"card\", u, v, anisotropic, 1.5)",
          "texture: \"anisotropic\" takes a int, not float|"},
         {"environment(\"card\", I, \"subimage\", int(u) - 1)",
-         "environment: only the first subimage of a file is read|"},
+         "environment: the image \"card\" has no such subimage: its file has 1|"},
         {"environment(\"card\", I, anisotropic, 1.5)", ""},
         {"texture(\"none\", u, v, \"wrap\", w)",
          "texture: \"wrap\" has no value \"repeat\"|texture: there is no image \"none\"|"},
@@ -725,6 +728,135 @@ static void test_pairs(void **state)
            9, 0, (float[]){5, 5, 5, 0});
     assert_string_equal(w.said, "texture: \"wrap\" has no value \"repeat\"|texture: there is no "
                                 "option \"repeat\"|");
+    arena_free(&w.arena);
+}
+
+static float ten(int x, int y, int c) { return (float)(10 + c + 0 * (x + y)); }
+static float twenty(int x, int y, int c) { return (float)(20 + c + 0 * (x + y)); }
+
+/* A file "parts" of four subimages of other sizes and channels: tens stand for the first, twenties
+ * for number 1, "left"; 2 is the card, "card"; 3 cannot be read. A set "pages": tile 1001 is that
+ * file, 1002 has two subimages, twenties and tens. */
+static void subimages_make(struct world *w)
+{
+    image(w, &w->parts, 9, 7, 3, ten);
+    image(w, &w->more[0], 8, 11, 1, twenty);
+    image(w, &w->more[1], 4, 2, 4, card_texel);
+    w->more[0].subimage_name = "left";
+    w->more[1].subimage_name = "card";
+    w->more[2].subimage_name = "broken";
+    w->parts.subimage_count = 4;
+    w->parts.more = w->more;
+    w->parts.subimage_name = "first";
+    static struct asl_image other;
+    image(w, &other, 9, 9, 3, twenty);
+    image(w, &w->paged[0], 9, 9, 3, ten);
+    w->paged[0].subimage_name = "left too";
+    other.subimage_count = 2;
+    other.more = w->paged;
+    w->page_tiles[0] = &w->parts;
+    w->page_tiles[1] = &other;
+    w->pages = w->parts;
+    w->pages.more = NULL;
+    w->pages.tiles = w->page_tiles;
+}
+
+static void test_subimages(void **state)
+{
+#define NO_SUCH(image, name, has)                                                                  \
+    "texture: the image \"" image "\" has no such subimage" name ": " has "|"
+    static const struct {
+        const char *call;
+        float u, want[4];
+        const char *said;
+    } rows[] = {
+        {"texture(\"parts\", u, v, \"alpha\", f)", 0.5F, {10, 11, 12, 1}, ""},
+        {"texture(\"parts\", u, v, \"subimage\", 1, \"alpha\", f)", 0.5F, {20, 20, 20, 1}, ""},
+        {"texture(\"parts\", u, v, \"subimage\", int(4 * u), \"interp\", \"closest\", \"alpha\", "
+         "f)",
+         0.5F,
+         {12, -12, 0.5F, 0.5F},
+         ""},
+        {"texture(\"parts\", u, v, \"subimage\", \"left\", \"subimage\", \"card\", \"interp\", "
+         "\"closest\", \"alpha\", f)",
+         0.5F,
+         {12, -12, 0.5F, 0.5F},
+         ""},
+        {"texture(\"parts\", u, v, \"subimage\", \"card\", \"subimage\", 1)",
+         0.5F,
+         {20, 20, 20, 0},
+         ""},
+        {"texture(\"parts\", u, v, \"subimage\", name)", 0.5F, {20, 20, 20, 0}, ""},
+        {"texture(\"parts\", u, v, \"subimage\", \"first\")", 0.5F, {10, 11, 12, 0}, ""},
+        {"texture(\"parts\", u, v, \"subimage\", 1, \"subimage\", \"\")",
+         0.5F,
+         {10, 11, 12, 0},
+         ""},
+        /* none, and one that cannot be read */
+        {"texture(\"parts\", u, v, \"subimage\", 4, \"alpha\", f)",
+         0.5F,
+         {0, 0, 0, 0},
+         NO_SUCH("parts", "", "its file has 4")},
+        {"texture(\"parts\", u, v, \"subimage\", 3)",
+         0.5F,
+         {0, 0, 0, 0},
+         NO_SUCH("parts", "", "its file has 4")},
+        {"texture(\"parts\", u, v, \"subimage\", int(u) - 1)",
+         0.5F,
+         {0, 0, 0, 0},
+         NO_SUCH("parts", "", "its file has 4")},
+        {"texture(\"parts\", u, v, \"subimage\", \"right\")",
+         0.5F,
+         {0, 0, 0, 0},
+         NO_SUCH("parts", " \"right\"", "its file has 4")},
+        {"texture(\"parts\", u, v, \"subimage\", 9, \"missingcolor\", color(3, 4, 5), "
+         "\"missingalpha\", 6, \"alpha\", f)",
+         0.5F,
+         {3, 4, 5, 6},
+         ""},
+        {"texture(\"parts\", u, v, \"subimage\", 9, \"errormessage\", name); f = strlen(name)",
+         0.5F,
+         {0, 0, 0, 22},
+         ""},
+        /* sets: the first image's names; what one image lacks and another has is not reported */
+        {"texture(\"pages\", u, v, \"subimage\", 1)", 0.5F, {20, 20, 20, 0}, ""},
+        {"texture(\"pages\", u, v, \"subimage\", 1)", 1.5F, {10, 11, 12, 0}, ""},
+        {"texture(\"pages\", u, v, \"subimage\", \"left\")", 1.5F, {10, 11, 12, 0}, ""},
+        {"texture(\"pages\", u, v, \"subimage\", 2, \"missingcolor\", color(3, 4, 5))",
+         1.5F,
+         {3, 4, 5, 0},
+         ""},
+        {"texture(\"pages\", u, v, \"subimage\", 2)", 1.5F, {0, 0, 0, 0}, ""},
+        {"texture(\"pages\", u, v, \"subimage\", 7)",
+         1.5F,
+         {0, 0, 0, 0},
+         NO_SUCH("pages", "", "its files have at most 4")},
+        {"texture(\"pages\", u, v, \"subimage\", \"left too\")",
+         1.5F,
+         {0, 0, 0, 0},
+         NO_SUCH("pages", " \"left too\"", "its files have at most 4")},
+        {"environment(\"parts\", vector(0, 0, -1), \"subimage\", \"left\")",
+         0.5F,
+         {20, 20, 20, 0},
+         ""},
+        {"color(gettextureinfo(\"parts\", \"subimages\", n), n, 0)", 0.5F, {1, 4, 0, 0}, ""},
+        {"color(gettextureinfo(\"card\", \"subimages\", n), n, 0)", 0.5F, {1, 1, 0, 0}, ""}};
+#undef NO_SUCH
+    (void)state;
+    struct world w;
+    world_open(&w);
+    subimages_make(&w);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char code[512];
+        float got[4];
+        snprintf(code, sizeof code, "string name = \"left\"; int n = 7; c = %s;", rows[k].call);
+        run(&w, code, rows[k].u, 0.5F, 0, got);
+        assert_string_equal(w.said, rows[k].said);
+        for (int c = 0; c < 4; c++)
+            if (!(fabsf(got[c] - rows[k].want[c]) <= 1e-5F))
+                fail_msg("%s: %d is %g, not %g", rows[k].call, c, (double)got[c],
+                         (double)rows[k].want[c]);
+    }
     arena_free(&w.arena);
 }
 
@@ -758,14 +890,23 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texels),      cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_wraps),       cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_levels),      cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_facts),       cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_changes),     cmocka_unit_test(test_variance),
-        cmocka_unit_test(test_footprints),  cmocka_unit_test(test_no_long_footprint),
-        cmocka_unit_test(test_long_limits), cmocka_unit_test(test_long_changes),
+        cmocka_unit_test(test_texels),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_subimages),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_variance),
+        cmocka_unit_test(test_footprints),
+        cmocka_unit_test(test_no_long_footprint),
+        cmocka_unit_test(test_long_limits),
+        cmocka_unit_test(test_long_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
