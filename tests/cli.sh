@@ -1203,7 +1203,7 @@ E2
 # Standard output is testshade's, line by line, from every engine of the processor.
 case_shade_testshade()
 {
-    local engine
+    local engine option
     cat >node.asl <<'E2'
 shader node(string name = "", float in = 0, output float out = 0)
 {
@@ -1265,6 +1265,10 @@ E2
         [ "$(grep -c : stdout)$(grep -c wrote stdout)" = 11 ] || fail "engine $engine: layers that write globals"
         run 0 shade --engine $engine --layer A writer --layer B node
         ! grep -q wrote stdout || fail "engine $engine: a layer that nobody pulls ran"
+        for option in lazylayers=0 lazyglobals=0; do
+            run 0 shade --engine $engine --layer W writer "${layers[@]}" --entry B --options $option
+            [ "$(grep -cE '^(wrote|[AC]:)' stdout)$(grep -c '^B:' stdout)" = 01 ] || fail "engine $engine: $option runs more than the entry"
+        done
         run 0 shade --engine $engine --param name A --param in 1.0 --layer A node --reparam A in 7.0 --iters 3
         diff iterations stdout || fail "engine $engine: iterations"
         run 0 shade --engine $engine --expr 'result = color(s, t, 0); alpha = 0.25; printf("%g %g\n", s, t)' -o alpha null

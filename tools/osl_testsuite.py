@@ -65,7 +65,7 @@ def read_rules(path, isophote, engine):
         "oslc": oslc, "testshade": testshade, "oslinfo": oslinfo, "oiiodiff": lambda *a, **k: "",
         "os": os, "sys": sys, "glob": __import__("glob"), "shutil": shutil, "platform": __import__("platform"),
     }
-    for name in ("oiiotool", "maketx", "testrender", "testoptix", "osl_app", "oiio_app"):
+    for name in ("oiiotool", "maketx", "testrender", "testoptix", "testminimal", "run_app", "osl_app", "oiio_app"):
         rules[name] = missing(name)
     try:
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), rules)

@@ -707,12 +707,14 @@ static enum status connect_layers(struct shade_command *s, struct error *err)
     return st;
 }
 
-/* The layers that make the outputs named, else those named themselves. */
+/* The layers that make the outputs named, else those named themselves, else those that the options
+ * let run before anything pulls them. */
 static enum status add_entries(struct shade_command *s, struct error *err)
 {
     enum status st = STATUS_OK;
     size_t n = asl_group_layers(s->group);
-    const bool some = s->every_layer || s->layers_of_globals;
+    const bool named = s->entries.count || s->entry_outputs.count,
+               some = !named && (s->every_layer || s->layers_of_globals);
     for (size_t i = 0; st == STATUS_OK && some && i < n; i++) /* the last runs anyway */
         if (s->every_layer || i + 1 == n || asl_group_layer_globals(s->group, i))
             st = asl_group_entry(s->group, asl_group_layer_name(s->group, i), err);
