@@ -194,12 +194,6 @@ static void grids_close(struct shade *s)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-struct unit {
-    struct shade_log log;
-    struct text strings; /* of outputs; words hold offsets into it until all have run */
-    struct text failures;
-};
-
 struct worker {
     struct shade_asker asker; /* the point that called */
     struct asl_globals globals;
@@ -207,7 +201,7 @@ struct worker {
     struct asl_host *host;
     uint32_t *out; /* rows of a unit */
     size_t begin;  /* of the unit that runs */
-    struct unit *unit;
+    struct shade_unit *unit;
 };
 
 struct native_run {
@@ -217,7 +211,7 @@ struct native_run {
     struct shade_input input;
     struct shade_result *out;
     struct worker *workers;
-    struct unit *units;
+    struct shade_unit *units;
     size_t unit_points;
     bool direct; /* one output of numbers: rows are its words */
     bool aloud;
@@ -348,31 +342,6 @@ static enum status workers_make(struct native_run *run, unsigned threads, struct
     return STATUS_OK;
 }
 
-static enum status results_collect(struct native_run *run, size_t units, struct error *err)
-{
-    struct shade_log *logs = calloc(units, sizeof *logs);
-    const struct text **strings = calloc(units, sizeof *strings),
-                      **failures = calloc(units, sizeof *failures);
-    enum status st = STATUS_OK;
-    if (!logs || !strings || !failures)
-        st = error_msg(err, STATUS_MEMORY, "out of memory");
-    for (size_t i = 0; st == STATUS_OK && i < units; i++) {
-        logs[i] = run->units[i].log;
-        strings[i] = &run->units[i].strings;
-        failures[i] = &run->units[i].failures;
-    }
-    if (st == STATUS_OK)
-        st = shade_strings_number(strings, run->unit_points, run->out, err);
-    if (st == STATUS_OK)
-        st = shade_logs_collect(logs, units, run->shade->opt.error_repeats, run->out, err);
-    if (st == STATUS_OK)
-        st = shade_failures_collect(failures, units, run->out, err);
-    free(logs);
-    free((void *)strings);
-    free((void *)failures);
-    return st;
-}
-
 /* Multiples of the widest row of lanes; at most what a host holds. */
 static size_t points_of_unit(size_t count, unsigned threads)
 {
@@ -396,16 +365,13 @@ static enum status run_all(struct native_run *run, unsigned threads, struct erro
             st = error_msg(err, STATUS_CANCELLED, "stopped");
     }
     if (st == STATUS_OK)
-        st = results_collect(run, units, err);
+        st = shade_units_collect(run->units, units, run->unit_points, run->shade->opt.error_repeats,
+                                 run->out, err);
     for (unsigned i = 0; run->workers && i < threads; i++) {
         asl_host_free(run->workers[i].host);
         free(run->workers[i].out);
     }
-    for (size_t i = 0; run->units && i < units; i++) {
-        text_free(&run->units[i].log.text);
-        text_free(&run->units[i].strings);
-        text_free(&run->units[i].failures);
-    }
+    shade_units_free(run->units, units);
     free(run->workers);
     free(run->units);
     return st;

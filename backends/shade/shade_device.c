@@ -21,8 +21,7 @@ struct device_run {
     struct shade_input input;
     struct shade_result *out;
     struct asl_host *host;
-    struct shade_log log;
-    struct text strings, failures;
+    struct shade_unit unit;   /* all points */
     uint32_t *rows, *records; /* of a launch; records: log_words */
     uint32_t log_words;
     uint32_t *args; /* the input's, then the rows of a launch's points, then replies to them */
@@ -34,7 +33,7 @@ struct device_run {
 static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
 {
     struct device_run *r = ctx;
-    shade_log_message(&r->log, r->asker.point, kind, to, text);
+    shade_log_message(&r->unit.log, r->asker.point, kind, to, text);
 }
 
 /* ---- what points wrote down ------------------------------------------------------------------ */
@@ -180,12 +179,12 @@ static uint32_t output_word(struct device_run *r, enum asl_base scalar, uint32_t
 {
     if (scalar == ASL_FLOAT || scalar == ASL_INT)
         return word;
-    uint32_t at = (uint32_t)r->strings.len;
+    uint32_t at = (uint32_t)r->unit.strings.len;
     if (scalar == ASL_STRING)
-        text_puts(&r->strings, asl_host_text(r->host, word));
+        text_puts(&r->unit.strings, asl_host_text(r->host, word));
     else
-        asl_closure_print(NULL, &r->strings);
-    text_append(&r->strings, "", 1);
+        asl_closure_print(NULL, &r->unit.strings);
+    text_append(&r->unit.strings, "", 1);
     return at;
 }
 
@@ -293,7 +292,7 @@ static enum status launch_run(struct device_run *r, size_t first, size_t count,
         struct shade_failure f;
         shade_program_failure(r->asker.shade, r->program, failed[0],
                               r->asker.points->first + first + failed[1], &f);
-        text_append(&r->failures, (const char *)&f, sizeof f);
+        text_append(&r->unit.failures, (const char *)&f, sizeof f);
     } else if (st == STATUS_OK && r->asker.points->iterations > 1) {
         uint32_t none[1] = {0};
         k.log_words = 1;
@@ -324,20 +323,11 @@ static enum status launches(struct device_run *r, shade_device_fn *launch, void 
     for (size_t first = 0; st == STATUS_OK && first < n; first += most) {
         if (cancel_requested)
             return error_msg(err, STATUS_CANCELLED, "stopped");
-        if (r->failures.len && !r->asker.shade->opt.keep_going)
+        if (r->unit.failures.len && !r->asker.shade->opt.keep_going)
             break;
         st = launch_run(r, first, n - first < most ? n - first : most, launch, ctx, err);
     }
     return st;
-}
-
-static enum status results_collect(struct device_run *r, struct error *err)
-{
-    const struct text *strings = &r->strings, *failures = &r->failures;
-    enum status st = shade_strings_number(&strings, r->out->count, r->out, err);
-    if (st == STATUS_OK)
-        st = shade_logs_collect(&r->log, 1, r->asker.shade->opt.error_repeats, r->out, err);
-    return st == STATUS_OK ? shade_failures_collect(&failures, 1, r->out, err) : st;
 }
 
 enum status shade_device_run(struct shade *s, struct shade_program *p,
@@ -356,11 +346,9 @@ enum status shade_device_run(struct shade *s, struct shade_program *p,
         st = launches(&r, launch, ctx, err);
     }
     if (st == STATUS_OK)
-        st = results_collect(&r, err);
+        st = shade_units_collect(&r.unit, 1, out->count, s->opt.error_repeats, out, err);
     asl_host_free(r.host);
-    text_free(&r.log.text);
-    text_free(&r.strings);
-    text_free(&r.failures);
+    shade_units_free(&r.unit, 1);
     for (size_t k = 0; k < r.reply_count; k++)
         free(r.replies[k].words);
     free(r.replies);

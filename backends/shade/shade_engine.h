@@ -51,20 +51,21 @@ struct shade_log {
 };
 void shade_log_message(struct shade_log *log, size_t point, enum asl_message kind, const char *to,
                        const char *text);
-/* The logs' messages into out->messages, in the order of the logs; repeated texts of errors and
- * warnings are dropped. */
-enum status shade_logs_collect(const struct shade_log *logs, size_t count, bool repeats,
-                               struct shade_result *out, struct error *err);
-
 /* Forgets messages of points >= point. */
 void shade_log_cut(struct shade_log *log, size_t point);
-/* Offsets that string and closure slots of out's words hold, into strings[i / unit_points] for
- * point i, become numbers of texts in the order of outputs, points, slots. */
-enum status shade_strings_number(const struct text *const *strings, size_t unit_points,
-                                 struct shade_result *out, struct error *err);
-/* struct shade_failure one after another in each text. */
-enum status shade_failures_collect(const struct text *const *failures, size_t count,
-                                   struct shade_result *out, struct error *err);
+
+/* What a run of points that one thread does leaves besides words. Zeroed is valid. */
+struct shade_unit {
+    struct shade_log log;
+    struct text strings;  /* of outputs; words hold offsets into it until all units have run */
+    struct text failures; /* struct shade_failure, one after another */
+};
+/* Units of so many points each, one after another, into *out: messages in the order of points,
+ * without repeated texts of errors and warnings unless `repeats`; failures; and of string and closure
+ * slots numbers of texts in the order of outputs, points, slots. */
+enum status shade_units_collect(const struct shade_unit *units, size_t count, size_t unit_points,
+                                bool repeats, struct shade_result *out, struct error *err);
+void shade_units_free(struct shade_unit *units, size_t count); /* what they hold; NULL: nothing */
 
 /* Who asks: the first member of what an engine's services get as ctx. */
 struct shade_asker {

@@ -21,18 +21,12 @@ struct thread_state {
     struct shade_log *log;
 };
 
-struct unit {
-    struct shade_log log;
-    struct text strings;  /* of outputs; words hold offsets into it until all have run */
-    struct text failures; /* struct shade_failure, one after another */
-};
-
 struct interp_run {
     struct shade *shade;
     const struct shade_points *points;
     struct shade_result *out;
     struct thread_state *threads;
-    struct unit *units;
+    struct shade_unit *units;
     unsigned thread_count;
     size_t unit_points;
     bool aloud; /* the first iteration: messages and failures are kept */
@@ -120,7 +114,7 @@ static void machine_free(struct thread_state *t)
 }
 
 /* An output's slot as a word; texts go to the unit's strings. */
-static uint32_t slot_word(struct unit *u, enum asl_base scalar, union asl_slot v)
+static uint32_t slot_word(struct shade_unit *u, enum asl_base scalar, union asl_slot v)
 {
     if (scalar == ASL_FLOAT || scalar == ASL_INT)
         return (uint32_t)v.i;
@@ -133,7 +127,7 @@ static uint32_t slot_word(struct unit *u, enum asl_base scalar, union asl_slot v
     return at;
 }
 
-static void keep_outputs(struct thread_state *t, struct unit *u, size_t i)
+static void keep_outputs(struct thread_state *t, struct shade_unit *u, size_t i)
 {
     const struct shade_result *out = t->run->out;
     for (size_t k = 0; k < out->output_count; k++) {
@@ -145,7 +139,7 @@ static void keep_outputs(struct thread_state *t, struct unit *u, size_t i)
     }
 }
 
-static void failed(struct interp_run *run, struct unit *u, const struct shade_failure *f)
+static void failed(struct interp_run *run, struct shade_unit *u, const struct shade_failure *f)
 {
     if (run->aloud)
         text_append(&u->failures, (const char *)f, sizeof *f);
@@ -154,7 +148,7 @@ static void failed(struct interp_run *run, struct unit *u, const struct shade_fa
 }
 
 /* Point `point` of the grid is point i of the run. */
-static enum status grid_keep(struct thread_state *t, struct unit *u, size_t point, size_t i)
+static enum status grid_keep(struct thread_state *t, struct shade_unit *u, size_t point, size_t i)
 {
     const struct shade_result *out = t->run->out;
     for (size_t k = 0; k < out->output_count; k++) {
@@ -171,7 +165,7 @@ static enum status grid_keep(struct thread_state *t, struct unit *u, size_t poin
     return STATUS_OK;
 }
 
-static void grid_unit_run(struct interp_run *run, struct thread_state *t, struct unit *u,
+static void grid_unit_run(struct interp_run *run, struct thread_state *t, struct shade_unit *u,
                           size_t begin, size_t end)
 {
     struct shade_failure f = {0};
@@ -195,7 +189,7 @@ static void unit_run(void *ctx, size_t index, unsigned thread)
 {
     struct interp_run *run = ctx;
     struct thread_state *t = &run->threads[thread];
-    struct unit *u = &run->units[index];
+    struct shade_unit *u = &run->units[index];
     const struct shade_points *p = run->points;
     size_t begin = index * run->unit_points, end = begin + run->unit_points;
     struct asl_globals g;
@@ -257,31 +251,6 @@ static enum status run_all(struct interp_run *run, size_t units, struct error *e
     return st;
 }
 
-static enum status results_collect(const struct interp_run *run, size_t units, struct error *err)
-{
-    struct shade_log *logs = calloc(units, sizeof *logs);
-    const struct text **strings = calloc(units, sizeof *strings),
-                      **failures = calloc(units, sizeof *failures);
-    enum status st = STATUS_OK;
-    if (!logs || !strings || !failures)
-        st = error_msg(err, STATUS_MEMORY, "out of memory");
-    for (size_t i = 0; st == STATUS_OK && i < units; i++) {
-        logs[i] = run->units[i].log;
-        strings[i] = &run->units[i].strings;
-        failures[i] = &run->units[i].failures;
-    }
-    if (st == STATUS_OK)
-        st = shade_strings_number(strings, run->unit_points, run->out, err);
-    if (st == STATUS_OK)
-        st = shade_logs_collect(logs, units, run->shade->opt.error_repeats, run->out, err);
-    if (st == STATUS_OK)
-        st = shade_failures_collect(failures, units, run->out, err);
-    free(logs);
-    free((void *)strings);
-    free((void *)failures);
-    return st;
-}
-
 static enum status interp_run(struct shade *s, const struct shade_points *points,
                               struct shade_result *out, struct error *err)
 {
@@ -298,14 +267,11 @@ static enum status interp_run(struct shade *s, const struct shade_points *points
     if (st == STATUS_OK)
         st = run_all(&run, units, err);
     if (st == STATUS_OK)
-        st = results_collect(&run, units, err);
+        st = shade_units_collect(run.units, units, run.unit_points, s->opt.error_repeats, run.out,
+                                 err);
     for (unsigned i = 0; run.threads && i < run.thread_count; i++)
         machine_free(&run.threads[i]);
-    for (size_t i = 0; run.units && i < units; i++) {
-        text_free(&run.units[i].log.text);
-        text_free(&run.units[i].strings);
-        text_free(&run.units[i].failures);
-    }
+    shade_units_free(run.units, units);
     free(run.threads);
     free(run.units);
     return st;

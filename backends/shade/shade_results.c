@@ -97,8 +97,8 @@ static int message_order(const void *a, const void *b)
     return x->text < y->text ? -1 : x->text > y->text; /* both still lie in one log, in order */
 }
 
-enum status shade_logs_collect(const struct shade_log *logs, size_t count, bool repeats,
-                               struct shade_result *out, struct error *err)
+static enum status logs_collect(const struct shade_unit *units, size_t count, bool repeats,
+                                struct shade_result *out, struct error *err)
 {
     struct shade_strings said[2] = {{.arena = &out->arena}, {.arena = &out->arena}};
     struct shade_strings texts = {.arena = &out->arena};
@@ -106,7 +106,7 @@ enum status shade_logs_collect(const struct shade_log *logs, size_t count, bool 
     size_t n = 0;
     bool failed = false;
     for (size_t i = 0; i < count; i++) {
-        const struct text *t = &logs[i].text;
+        const struct text *t = &units[i].log.text;
         failed = failed || t->failed;
         for (const char *p = t->data; p && p < t->data + t->len; n++)
             p = log_next(p, &m);
@@ -115,7 +115,7 @@ enum status shade_logs_collect(const struct shade_log *logs, size_t count, bool 
     failed = failed || !list;
     n = 0;
     for (size_t i = 0; !failed && i < count; i++) { /* logs follow each other in points */
-        const struct text *t = &logs[i].text;
+        const struct text *t = &units[i].log.text;
         size_t first = n;
         for (const char *p = t->data; p && p < t->data + t->len;)
             p = log_next(p, &list[n++]);
@@ -171,8 +171,8 @@ static bool is_text(struct asl_type t, size_t slot)
     return scalar == ASL_STRING || scalar == ASL_CLOSURE;
 }
 
-enum status shade_strings_number(const struct text *const *strings, size_t unit_points,
-                                 struct shade_result *out, struct error *err)
+static enum status strings_number(const struct shade_unit *units, size_t unit_points,
+                                  struct shade_result *out, struct error *err)
 {
     struct shade_strings numbers = {.arena = &out->arena};
     bool failed = false;
@@ -182,7 +182,7 @@ enum status shade_strings_number(const struct text *const *strings, size_t unit_
         for (size_t j = 0; j < o->slots; j++)
             texts = texts || is_text(o->type, j);
         for (size_t i = 0; texts && i < out->count; i++) {
-            const struct text *t = strings[i / unit_points];
+            const struct text *t = &units[i / unit_points].strings;
             failed = failed || t->failed || t->len > UINT32_MAX;
             for (size_t j = 0; o->ran[i] && !failed && j < o->slots; j++) {
                 uint32_t *word = &o->words[i * o->slots + j];
@@ -198,23 +198,41 @@ enum status shade_strings_number(const struct text *const *strings, size_t unit_
     return failed ? no_memory(err) : STATUS_OK;
 }
 
-enum status shade_failures_collect(const struct text *const *failures, size_t count,
-                                   struct shade_result *out, struct error *err)
+static enum status failures_collect(const struct shade_unit *units, size_t count,
+                                    struct shade_result *out, struct error *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        n += failures[i]->len / sizeof *out->failures;
+        n += units[i].failures.len / sizeof *out->failures;
     out->failures = ARENA_ARRAY(&out->arena, struct shade_failure, n);
     if (!out->failures)
         return no_memory(err);
     for (size_t i = 0; i < count; i++) {
-        size_t m = failures[i]->len / sizeof *out->failures;
+        size_t m = units[i].failures.len / sizeof *out->failures;
         if (m)
-            memcpy(out->failures + out->failure_count, failures[i]->data,
+            memcpy(out->failures + out->failure_count, units[i].failures.data,
                    m * sizeof *out->failures);
         out->failure_count += m;
     }
     return STATUS_OK;
+}
+
+enum status shade_units_collect(const struct shade_unit *units, size_t count, size_t unit_points,
+                                bool repeats, struct shade_result *out, struct error *err)
+{
+    enum status st = strings_number(units, unit_points, out, err);
+    if (st == STATUS_OK)
+        st = logs_collect(units, count, repeats, out, err);
+    return st == STATUS_OK ? failures_collect(units, count, out, err) : st;
+}
+
+void shade_units_free(struct shade_unit *units, size_t count)
+{
+    for (size_t i = 0; units && i < count; i++) {
+        text_free(&units[i].log.text);
+        text_free(&units[i].strings);
+        text_free(&units[i].failures);
+    }
 }
 
 void shade_result_free(struct shade_result *r)
