@@ -263,22 +263,28 @@ static enum status try_relations(const struct scene_trial *t, const struct scene
 
 /* ---- a scene -------------------------------------------------------------------------------- */
 
-/* NULL, and found, where the reader refuses it. */
-static struct scene *read_scene(const struct scene_trial *t, const char *text, size_t size,
-                                struct scene_found *f)
+/* *out is NULL, and found, where the reader refuses it. A file that is to be fetched first is no
+ * refusal: STATUS_MISSING. */
+static enum status read_scene(const struct scene_trial *t, const char *text, size_t size,
+                              struct scene **out, struct scene_found *f, struct error *err)
 {
-    struct scene *s = NULL;
     struct error refused = {0};
     char told[512], line[1024], kind[64];
-    if (scene_load_memory(t->path, text, size, &s, &refused) == STATUS_OK)
-        return s;
+    *out = NULL;
+    enum status st = scene_load_memory(t->path, text, size, out, &refused);
+    if (st == STATUS_MISSING) {
+        *err = refused;
+        return st;
+    }
+    if (st == STATUS_OK)
+        return st;
     error_format(&refused, told, sizeof told);
     (void)snprintf(kind, sizeof kind, "read: %.50s", refused.msg);
     (void)snprintf(line, sizeof line,
                    "the reader refuses the scene, or the generator made one that it should not: %s",
                    told);
     found(f, kind, line);
-    return NULL;
+    return STATUS_OK;
 }
 
 static bool is_asked(const struct scene_trial *t, const char *kind)
@@ -319,8 +325,10 @@ static enum status run_trial(trial *run, const struct scene_trial *t, const char
                              struct scene_found *out, struct error *err)
 {
     *out = (struct scene_found){.strict = true};
-    struct scene *s = read_scene(t, text, size, out);
-    enum status st = s ? run(t, s, text, size, out, err) : STATUS_OK;
+    struct scene *s;
+    enum status st = read_scene(t, text, size, &s, out, err);
+    if (s)
+        st = run(t, s, text, size, out, err);
     scene_free(s);
     return st;
 }

@@ -83,10 +83,26 @@ static void refusals(void **state)
     assert_true(f.found && strncmp(f.kind, "read: ", 6) == 0 && strstr(f.text, "camera"));
 }
 
+/* A file of a package that is not here is to be fetched: nothing is found. */
+static void what_is_to_be_fetched(void **state)
+{
+    (void)state;
+    static const char scene[] =
+        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 0], \"target\": [0, 0, 1]}, "
+        "\"environment\": {\"file\": \"data:no-such-package/a.exr\"}, \"objects\": []}";
+    const struct scene_trial t = {.device_id = "native", .path = "found.json"};
+    struct scene_found f;
+    struct error err = {0};
+    assert_int_equal(scene_trial_relations(&t, scene, strlen(scene), &f, &err), STATUS_MISSING);
+    assert_false(f.found);
+    assert_non_null(strstr(err.msg, "no-such-package"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tangents_of_wide_facets),
                                        cmocka_unit_test(sides_of_light_samples),
-                                       cmocka_unit_test(thin_lamps), cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(thin_lamps), cmocka_unit_test(refusals),
+                                       cmocka_unit_test(what_is_to_be_fetched)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
