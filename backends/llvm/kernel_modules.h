@@ -21,9 +21,11 @@ enum kernel_format {
     SURFACES_NVPTX,
     SURFACES_AMDGCN,
     SURFACES_SPIR,
-    LANES_X86_64,      /* lanes_library.c */
-    KERNEL_SHADERS_8,  /* not the kernel but shade_library.c: rows of 8 lanes (x86-64-v3) */
-    KERNEL_SHADERS_16, /* and of 16 (x86-64-v4) */
+    LANES_X86_64,          /* lanes_library.c */
+    KERNEL_SHADERS_8,      /* not the kernel but shade_library.c: rows of 8 lanes (x86-64-v3) */
+    KERNEL_SHADERS_16,     /* and of 16 (x86-64-v4) */
+    KERNEL_SHADERS_CODE_8, /* machine code of shade_code.c, which belongs to them */
+    KERNEL_SHADERS_CODE_16,
     KERNEL_FORMAT_COUNT
 };
 

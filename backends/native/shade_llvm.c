@@ -23,11 +23,15 @@ enum status shade_llvm_build(const struct shade *s, const struct shade_program *
 {
     static const char *const keep[] = {"asl_points", NULL};
     const struct program_request request = program_request_make(s->opt.mode);
+    const bool wide = lanes() == 16;
     struct llvm_part parts[2] = {
         {.name = "the shaders' library", .library = true},
         {.name = "the shader", .data = p->source.data, .size = p->source.len}};
-    enum status st = kernel_module_find(lanes() == 16 ? KERNEL_SHADERS_16 : KERNEL_SHADERS_8,
-                                        &request, &parts[0].data, &parts[0].size, err);
-    const struct llvm_unit unit = {.parts = parts, .count = 2, .keep = keep};
-    return st == STATUS_OK ? native_llvm_program(&unit, 1, out, info, err) : st;
+    struct llvm_unit units[2] = {{.parts = parts, .count = 2, .keep = keep}};
+    enum status st = kernel_module_find(wide ? KERNEL_SHADERS_16 : KERNEL_SHADERS_8, &request,
+                                        &parts[0].data, &parts[0].size, err);
+    if (st == STATUS_OK)
+        st = kernel_module_find(wide ? KERNEL_SHADERS_CODE_16 : KERNEL_SHADERS_CODE_8, &request,
+                                &units[1].made.data, &units[1].made.size, err);
+    return st == STATUS_OK ? native_llvm_program(units, 2, out, info, err) : st;
 }

@@ -13,6 +13,11 @@
 #define AL __attribute__((visibility("default")))
 #endif
 
+/* A kind of noise is a thousand instructions a row: a compiler that makes them anew for each shader
+ * takes longer than for all else. So shade_code.c has noise alone (AL_NOISE_ALONE), as machine
+ * code, and the library that shaders are compiled with all but noise (AL_NOISE_APART). */
+#ifndef AL_NOISE_ALONE
+
 /* ---- functions of one number ---------------------------------------------------------------- */
 
 #define ONE(name)                                                                                  \
@@ -77,6 +82,8 @@ AL ai al_hash2(ai x, ai y) { return A_INTS(a_hash2(x, y)); }
 AL ai al_hash3(ai x, ai y, ai z) { return A_INTS(a_hash3(x, y, z)); }
 AL ai al_hash4(ai x, ai y, ai z, ai w) { return A_INTS(a_hash4(x, y, z, w)); }
 
+#endif
+
 /* ---- duals ---------------------------------------------------------------------------------- */
 
 K_INLINE struct ad al_in(const af *in) { return a_dual(in[0], in[1], in[2]); }
@@ -96,6 +103,7 @@ K_INLINE void al_back3(af *out, struct ad3 x)
     al_back(out + 3, x.y);
     al_back(out + 6, x.z);
 }
+#ifndef AL_NOISE_ALONE
 AL void al_pow_d(af *out, const af *in) { al_back(out, a_pow_d(al_in(in), al_in(in + 3))); }
 AL void al_atan2_d(af *out, const af *in) { al_back(out, a_atan2_d(al_in(in), al_in(in + 3))); }
 AL void al_log_base_d(af *out, const af *in)
@@ -141,6 +149,9 @@ AL void al_transform(af *out, int point, const af *in)
 {
     al_back3(out, a_transform(point, al_in3(in), in + 9));
 }
+
+#endif
+#ifndef AL_NOISE_APART
 
 /* ---- noise: al_noise_KIND_DIMS_PERIODIC_CHANNELS_DERIVS ------------------------------------- */
 
@@ -209,4 +220,5 @@ GABOR_DERIVS(0, 3)
 GABOR_DERIVS(1, 1)
 GABOR_DERIVS(1, 3)
 
+#endif
 #endif

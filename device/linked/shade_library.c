@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The run-time library of shaders as bitcode, for rows of A_WIDTH points. Compiled by clang-15 when
- * the program is built (CMakeLists.txt). */
+/* The run-time library of shaders as bitcode, for rows of A_WIDTH points, beside shade_code.c.
+ * Compiled by clang-15 when the program is built (CMakeLists.txt). */
 // clang-format off
+#define AL_NOISE_APART
 #include "portable.h"
 #include "asl/device.h"
 #include "linked/shade_functions.h"

@@ -601,6 +601,54 @@ static void data_may_lie_far_from_code(void **state)
     with_each(far_compiled);
 }
 
+/* Noise of the shaders' library is machine code, which needs nothing of others and may lie far from
+ * its tables; the bitcode beside it has none. */
+static void shade_code_linked(const struct llvm_api *a)
+{
+    static const enum kernel_format formats[][2] = {{KERNEL_SHADERS_8, KERNEL_SHADERS_CODE_8},
+                                                    {KERNEL_SHADERS_16, KERNEL_SHADERS_CODE_16}};
+    static const char *const noise[] = {"al_noise_0_3_0_3_1", "al_noise_3_4_0_1_0",
+                                        "al_noise_5_1_1_3_0", "al_gabor_1_3_1"};
+    if (strncmp(a->host_triple, "x86_64", 6) != 0)
+        return;
+    for (int i = 0; i < 6; i++) {
+        struct program_request request = program_request_make((enum math_mode)(i % 3));
+        struct llvm_object code = {0};
+        struct llvm_program *p = NULL;
+        struct error err = {0};
+        const void *bitcode;
+        size_t size;
+        if (kernel_module_find(formats[i / 3][0], &request, &bitcode, &size, &err) != STATUS_OK) {
+            print_message("SKIP %s\n", err.msg);
+            return;
+        }
+        assert_int_equal(
+            kernel_module_find(formats[i / 3][1], &request, &code.data, &code.size, &err), 0);
+        assert_int_equal(near_fields(code.data), 0);
+        if (llvm_program_load(a, &code, 1, &p, &err) != STATUS_OK)
+            fail_msg("%s", err.msg);
+        llvm_context context = llvm_context_open(a);
+        llvm_module m = NULL;
+        char *message = NULL;
+        assert_false(a->ParseIRInContext(
+            context, a->CreateMemoryBufferWithMemoryRangeCopy(bitcode, size, "library"), &m,
+            &message));
+        for (size_t k = 0; k < sizeof noise / sizeof *noise; k++) {
+            assert_non_null(llvm_program_symbol(p, noise[k]));
+            assert_null(a->GetNamedFunction(m, noise[k]));
+        }
+        assert_non_null(a->GetNamedFunction(m, "asl_points"));
+        a->DisposeModule(m);
+        a->ContextDispose(context);
+        llvm_program_free(p);
+    }
+}
+static void noise_of_shaders_is_machine_code(void **state)
+{
+    (void)state;
+    with_each(shade_code_linked);
+}
+
 /* What nobody calls of a library is not there: `unused` would ask for a symbol that no one has. */
 static const char library_text[] =
     "@two = internal constant float 2.0\n"
@@ -678,6 +726,7 @@ int main(void)
         cmocka_unit_test(memory_is_told_across_calls),
         cmocka_unit_test(only_known_processors_are_named),
         cmocka_unit_test(data_may_lie_far_from_code),
+        cmocka_unit_test(noise_of_shaders_is_machine_code),
         cmocka_unit_test(kernel_modules_are_read_by_both),
         cmocka_unit_test(stages_become_lanes),
         cmocka_unit_test(a_turn_with_memory_is_refused),
