@@ -474,7 +474,9 @@ static enum status edited_make(struct making *m, const char *source, struct aren
         TRY(object_need(c, m->flags, made, NULL, a, &objects[0], &sizes[0], info, err));
     struct marks marks;
     const char *rest = request->source;
-    if (m->marked) {
+    if (m->marked) { /* which comes before all mutants: what they need is made beside it */
+        TRY(object_need(c, m->flags, rest, request->source_hash, a, &objects[1], &sizes[1], info,
+                        err));
         TRY(marks_list(a, request->source, &marks, err));
         rest = text_marked(a, request->source, 0, &marks);
     }
