@@ -465,6 +465,15 @@ K_FN uint a_texture_fact(K_GLOBAL const uint *words, uint image, int fact)
 }
 
 K_FN float a_length3(const float v[3]) { return a_root((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]); }
+/* How s and t of a direction change where it changes by d; h: the square of its distance from the
+ * poles' axis, above 0. */
+K_FN void a_environment_changes(const float R[3], const float d[3], float length, float h,
+                                float out[2])
+{
+    out[0] = ((R[0] * d[2] - R[2] * d[0]) / h) / 6.28318530717959f;
+    out[1] = ((R[1] * (R[0] * d[0] + R[2] * d[2]) - d[1] * h) / ((length * length) * a_root(h))) /
+             3.14159265358979f;
+}
 K_FN void a_environment_place(const float R[3], const float x[3], const float y[3], float place[8])
 {
     float length = a_length3(R), spread = a_larger(a_length3(x), a_length3(y));
@@ -480,6 +489,11 @@ K_FN void a_environment_place(const float R[3], const float x[3], const float y[
     place[3] = spread / 3.14159265358979f;
     for (int c = 4; c < 8; c++)
         place[c] = 0.0f;
+    float h = R[0] * R[0] + R[2] * R[2];
+    if (h > 0.0f) {
+        a_environment_changes(R, x, length, h, place + 4);
+        a_environment_changes(R, y, length, h, place + 6);
+    }
 }
 
 #endif

@@ -292,7 +292,6 @@ AL void al_environment_place(struct a_texture *o, const float *R, float *place)
     a_environment_place(R, R + 3, R + 6, place);
     o->swrap = 2;
     o->twrap = 1;
-    o->anisotropic = 1;
 }
 AL void al_blackbody(float *out, float kelvin) { a_blackbody(kelvin, out); }
 AL void al_wavelength(float *out, float nm) { a_wavelength(nm, out); }

@@ -441,7 +441,7 @@ static void environment_place(struct emit *e, const struct ir_inst *i)
         for (uint32_t k = 0; k < 3; k++)
             EMIT("%s[%u] = %s;\n", rows[d], k,
                  given ? emit_part(e, i, 1 + d, k, 0) : emit_part(e, i, 1, k, d));
-    EMIT("a_environment_place(R, Rx, Ry, st);\no.swrap = 2; o.twrap = 1; o.anisotropic = 1;\n");
+    EMIT("a_environment_place(R, Rx, Ry, st);\no.swrap = 2; o.twrap = 1;\n");
 }
 
 bool emit_image(struct emit *e, const struct ir_inst *i)

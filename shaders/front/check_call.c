@@ -363,9 +363,9 @@ static void check_texture_value(struct asl_checker *k, const struct asl_expr *e,
     if (o->idle) {
         asl_warn(k->c, value->at, "remove it", "\"%s\" changes nothing of an image", o->key);
     } else if (o->flat && e->builtin->id == BI_ENVIRONMENT) {
-        asl_warn(k->c, value->at, "remove it", "\"%s\" changes nothing: environment() %s", o->key,
-                 o->wraps ? "wraps around and ends at the poles"
-                          : "looks up at one place, as wide as long");
+        asl_warn(k->c, value->at, "remove it",
+                 "\"%s\" changes nothing: environment() wraps around and ends at the poles",
+                 o->key);
     } else if (strcmp(o->key, "subimage") == 0) {
         if (spelt_number(value, &x) && x < 0)
             asl_error(k->c, value->at, "0 or more, or a name", "there is no subimage %g", x);

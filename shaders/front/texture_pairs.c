@@ -25,7 +25,7 @@ static const struct asl_texture_option options[] = {
     {.key = "sblur", .base = ASL_FLOAT},
     {.key = "tblur", .base = ASL_FLOAT},
     {.key = "fill", .base = ASL_FLOAT},
-    {.key = "anisotropic", .base = ASL_INT, .flat = true},
+    {.key = "anisotropic", .base = ASL_INT},
     {.key = "firstchannel", .base = ASL_INT},
     {.key = "subimage", .base = ASL_INT},
     {.key = "missingcolor", .base = ASL_COLOR},

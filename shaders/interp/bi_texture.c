@@ -592,10 +592,10 @@ static const struct asl_image *tile_at(const struct asl_image *set, float *s, fl
 }
 
 /* s, t: the place, with the changes that the result follows; ds, dt: the footprint, in units of the
- * image; with o->anisotropic > 1 it is that of the changes. */
+ * image; with o->anisotropic > 1 it is that of `changes`, of s and t in x, then in y. */
 static void look_up(struct asl_run *r, const struct asl_expr *e, const struct asl_place *args,
                     const struct options *o, dual s, dual t, float ds, float dt,
-                    union asl_slot *out)
+                    const float changes[4], union asl_slot *out)
 {
     const char *name = args[0].v[0].s;
     const struct asl_image *named = image_named(r, name), *image = named;
@@ -613,7 +613,6 @@ static void look_up(struct asl_run *r, const struct asl_expr *e, const struct as
         const struct lookup k = {image, o, e->slots, s.v, t.v};
         float x = (ds * o->width[0] + o->blur[0]) * (float)image->levels[0].width;
         float y = (dt * o->width[1] + o->blur[1]) * (float)image->levels[0].height;
-        const float changes[4] = {s.dx, t.dx, s.dy, t.dy};
         const struct probes p = probes_of(&k, changes, x > y ? x : y);
         const struct choice choice = choose(&k, p.rho);
         along(&k, &p, choice, filtered, 4, v);
@@ -644,16 +643,30 @@ static void bi_texture(struct asl_run *r, const struct asl_expr *e, struct asl_p
     if (e->overload->count == 7) /* dsdx, dtdx, dsdy, dtdy follow */
         s.dx = args[3].v[0].f, t.dx = args[4].v[0].f, s.dy = args[5].v[0].f, t.dy = args[6].v[0].f;
     read_options(r, e, args, e->overload->count, &o);
-    look_up(r, e, args, &o, s, t, larger(s.dx, s.dy), larger(t.dx, t.dy), out);
+    look_up(r, e, args, &o, s, t, larger(s.dx, s.dy), larger(t.dx, t.dy),
+            (float[]){s.dx, t.dx, s.dy, t.dy}, out);
 }
 
 static float length3(const float v[3]) { return sqrtf((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]); }
 
+/* How s and t of a direction change where it changes by d. */
+static void direction_changes(const float R[3], const float d[3], float length, float out[2])
+{
+    float h = R[0] * R[0] + R[2] * R[2];
+    out[0] = out[1] = 0;
+    if (!(h > 0))
+        return;
+    out[0] = ((R[0] * d[2] - R[2] * d[0]) / h) / (float)(2 * M_PI);
+    out[1] = ((R[1] * (R[0] * d[0] + R[2] * d[2]) - d[1] * h) / ((length * length) * sqrtf(h))) /
+             (float)M_PI;
+}
+
 static void bi_environment(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                            union asl_slot *out)
 {
-    struct options o = {
-        .width = {1, 1}, .anisotropic = 1, .wrap = {ASL_WRAP_PERIODIC, ASL_WRAP_CLAMP}};
+    struct options o = {.width = {1, 1},
+                        .anisotropic = ASL_ANISOTROPIC,
+                        .wrap = {ASL_WRAP_PERIODIC, ASL_WRAP_CLAMP}};
     float R[3], x[3], y[3];
     for (size_t c = 0; c < 3; c++) {
         dual d = asl_dual_at(&args[1], c);
@@ -664,7 +677,7 @@ static void bi_environment(struct asl_run *r, const struct asl_expr *e, struct a
     }
     float length = length3(R), spread = larger(length3(x), length3(y));
     read_options(r, e, args, e->overload->count, &o);
-    o.wrap[0] = ASL_WRAP_PERIODIC, o.wrap[1] = ASL_WRAP_CLAMP, o.anisotropic = 1;
+    o.wrap[0] = ASL_WRAP_PERIODIC, o.wrap[1] = ASL_WRAP_CLAMP;
     float s = 0, t = 0, turn = (float)(2 * M_PI), half = (float)M_PI;
     if (length > 0) {
         float c = R[1] / length;
@@ -673,7 +686,10 @@ static void bi_environment(struct asl_run *r, const struct asl_expr *e, struct a
         t = (float)acos((double)(c < -1 ? -1 : c > 1 ? 1 : c)) / half;
         spread = spread / length;
     }
-    look_up(r, e, args, &o, d_const(s), d_const(t), spread / turn, spread / half, out);
+    float changes[4];
+    direction_changes(R, x, length, changes);
+    direction_changes(R, y, length, changes + 2);
+    look_up(r, e, args, &o, d_const(s), d_const(t), spread / turn, spread / half, changes, out);
 }
 
 /* Writes ints to an int or an array of at least `count` of them. */

@@ -274,12 +274,12 @@ static void test_filters(void **state)
                          "f = texture(\"ramp\", u, v, \"interp\", \"%s\", \"wrap\", \"clamp\");",
                          names[i]);
                 run(&w, code, u, v, (float)(1 << level) / 16, got);
-                assert_true(fabsf(got[3] - want) <= 2e-4F);
+                assert_true(fabsf(got[3] - want) <= 1e-5F);
             }
             /* as three halves: between levels 0 and 1 */
             run(&w, "f = texture(\"ramp\", u, v, \"blur\", 1.5 / 16, \"wrap\", \"clamp\");", u, v,
                 0, got);
-            assert_true(fabsf(got[3] - want) <= 2e-4F);
+            assert_true(fabsf(got[3] - want) <= 1e-5F);
         }
     arena_free(&w.arena);
 }
@@ -702,7 +702,8 @@ static void test_pairs(void **state)
          "texture: \"anisotropic\" takes a int, not float|"},
         {"environment(\"card\", I, \"subimage\", int(u) - 1)",
          "environment: the image \"card\" has no such subimage: its file has 1|"},
-        {"environment(\"card\", I, anisotropic, 1.5)", ""},
+        {"environment(\"card\", I, anisotropic, 1.5)",
+         "environment: \"anisotropic\" takes a int, not float|"},
         {"texture(\"none\", u, v, \"wrap\", w)",
          "texture: \"wrap\" has no value \"repeat\"|texture: there is no image \"none\"|"},
         {"texture(\"none\", u, v, \"wrap\", w, \"missingalpha\", 1)",
@@ -860,6 +861,74 @@ static void test_subimages(void **state)
     arena_free(&w.arena);
 }
 
+/* Where environment() looks: in double. */
+static void direction_place(const double R[3], double st[2])
+{
+    const double s = atan2(R[0], -R[2]) / (2 * M_PI);
+    st[0] = s < 0 ? s + 1 : s;
+    st[1] = acos(R[1] / sqrt(R[0] * R[0] + R[1] * R[1] + R[2] * R[2])) / M_PI;
+}
+
+/* A long footprint of directions is that of the places which they mean: texture() there, with changes
+ * by differences in double, gives the same; and one place, however wide, does not. */
+static void test_long_environment(void **state)
+{
+    static const double rows[][9] = {/* R, dRdx, dRdy */
+                                     {0.3, 0.2, -0.9, 0.1, 0, 0.02, 0, 0.01, 0.002},
+                                     {-1.5, 0.4, 0.7, 0.01, 0.2, 0.01, 0.02, 0, 0.01},
+                                     {0.2, -0.6, 0.3, 0.02, 0.03, -0.09, 0.01, 0, 0},
+                                     {0.8, 0.9, -0.2, 0.001, 0.001, 0.002, 0.1, -0.05, 0.08}};
+    (void)state;
+    struct world w;
+    double other = 0;
+    world_open(&w);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const double *r = rows[k], h = 1e-6;
+        double st[2], d[2][2];
+        direction_place(r, st);
+        for (int side = 0; side < 2; side++) {
+            double a[2], b[2], more[3], less[3];
+            for (int c = 0; c < 3; c++) {
+                more[c] = r[c] + h * r[3 + 3 * side + c];
+                less[c] = r[c] - h * r[3 + 3 * side + c];
+            }
+            direction_place(more, a);
+            direction_place(less, b);
+            for (int c = 0; c < 2; c++)
+                d[side][c] = (a[c] - b[c]) / (2 * h);
+        }
+        char code[900];
+        float got[4], one[4], want[4];
+        for (int n = 1; n <= 16; n += 15) {
+            snprintf(
+                code, sizeof code,
+                "c = environment(\"waves\", vector(%.9g, %.9g, %.9g), vector(%.9g, %.9g, %.9g), "
+                "vector(%.9g, %.9g, %.9g), \"anisotropic\", %d);",
+                r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], n);
+            run(&w, code, 0, 0, 0, n == 1 ? one : got);
+        }
+        snprintf(code, sizeof code,
+                 "c = texture(\"waves\", %.9g, %.9g, %.9g, %.9g, %.9g, %.9g, \"anisotropic\", 16, "
+                 "\"swrap\", \"periodic\", \"twrap\", \"clamp\");",
+                 st[0], st[1], d[0][0], d[0][1], d[1][0], d[1][1]);
+        run(&w, code, 0, 0, 0, want);
+        if (!(fabsf(got[0] - want[0]) <= 1e-5F))
+            fail_msg("footprint %zu: %g, not %g", k, (double)got[0], (double)want[0]);
+        other += (double)fabsf(one[0] - want[0]);
+    }
+    assert_true(other > 0.1);
+    /* at a pole there is one place */
+    float pole[4], round[4];
+    run(&w,
+        "c = environment(\"waves\", vector(0, 1, 0), vector(0.1, 0, 0), vector(0, 0, 0.01), "
+        "\"anisotropic\", 16);",
+        0, 0, 0, pole);
+    run(&w, "c = environment(\"waves\", vector(0, 1, 0), vector(0.1, 0, 0), vector(0, 0, 0.01));",
+        0, 0, 0, round);
+    assert_true(pole[0] == round[0]);
+    arena_free(&w.arena);
+}
+
 static void refused(const char *code, const char *words)
 {
     struct arena a = {0};
@@ -900,6 +969,7 @@ int main(void)
         cmocka_unit_test(test_environment),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_subimages),
+        cmocka_unit_test(test_long_environment),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_variance),
