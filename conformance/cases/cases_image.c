@@ -668,5 +668,9 @@ static const struct case_row plain_rows[] = {
      image_dense},
     {"image.dense.11", "triangles that shaders make: scenes/dense/procedures.json", image_dense},
     {"image.dense.12", "subimages of textures: scenes/dense/subimages.json", image_dense},
+    {"image.dense.13", "what is not finite, nothing, full or dark: scenes/dense/limits.json",
+     image_dense},
+    {"image.dense.14", "masked lamps under a tree of lights, and more: scenes/dense/masks.json",
+     image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

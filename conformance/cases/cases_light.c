@@ -212,6 +212,11 @@ enum status kernel_lights(struct run_context *c, struct error *err)
             u[k] = dice_u(&d);
         }
         dice_direction(&d, Ng);
+        if (i % 8 == 0) { /* along an axis, as walls have it */
+            const double side = Ng[i / 8 % 3] < 0 ? -1 : 1;
+            Ng[0] = Ng[1] = Ng[2] = 0;
+            Ng[i / 8 % 3] = side;
+        }
         put(in + 9 * i, P, 3);
         put(in + 9 * i + 3, Ng, 3);
         put(in + 9 * i + 6, u, 3);

@@ -3,7 +3,8 @@
  * by bits: the known answer's, else those of another device or of native's other compiler. Materials
  * are asked at both sides, along and at right angles to their normal and along each other; numbers at 0,
  * just below 1, and where halves and quarters tie; textures at their texels' edges; rays end where they
- * meet something, at the next number before and behind. */
+ * meet something, at the next number before and behind. A few come from behind a material, and a few
+ * places of a texture are no numbers or too far. */
 #include "answers.h"
 #include "cases_image.h"
 #include "cases_kernel.h"
@@ -69,6 +70,13 @@ static void edge_direction(struct dice *d, float v[3])
     }
 }
 
+/* Of row i: before the surface; in every sixteenth row behind it or along, where it gives nothing. */
+static void edge_wo(struct dice *d, size_t i, float wo[3])
+{
+    edge_direction(d, wo);
+    wo[2] = i % 16 == 15 ? -fabsf(wo[2]) : fmaxf(fabsf(wo[2]), 0x1p-24f);
+}
+
 static void put3(uint32_t *row, const float v[3])
 {
     for (int k = 0; k < 3; k++)
@@ -116,8 +124,7 @@ static bool ask_samples(struct values *v)
         float uv[2], wo[3];
         row[0] = (uint32_t)(i / SAMPLES);
         edge_uv(&v->dice, s, uv);
-        edge_direction(&v->dice, wo);
-        wo[2] = fmaxf(fabsf(wo[2]), 0x1p-24f);
+        edge_wo(&v->dice, i, wo);
         row[1] = word_of(uv[0]);
         row[2] = word_of(uv[1]);
         row[3] = i % 2;
@@ -146,8 +153,7 @@ static bool ask_pairs(struct values *v)
         float uv[2], wo[3], wi[3];
         row[0] = (uint32_t)(i / PAIRS);
         edge_uv(&v->dice, s, uv);
-        edge_direction(&v->dice, wo);
-        wo[2] = fmaxf(fabsf(wo[2]), 0x1p-24f);
+        edge_wo(&v->dice, i, wo);
         other_direction(v, wo, wi);
         row[1] = word_of(uv[0]);
         row[2] = word_of(uv[1]);
@@ -196,8 +202,11 @@ static bool ask_textures(struct values *v)
         return true;
     uint32_t *row = rows_new(v, PROBE_TEXTURE, BVH_AUTO, s->texture_count * TEXELS);
     for (size_t i = 0; row && i < s->texture_count * TEXELS; i++, row += 3) {
+        static const float far[] = {INFINITY, NAN, 0x1p20f, 0x1.000002p20f};
         float uv[2];
         edge_uv(&v->dice, s, uv);
+        if (i % TEXELS < 16)
+            uv[i % 2] = far[i / 2 % 4] * (i % TEXELS < 8 ? 1.0f : -1.0f);
         row[0] = (uint32_t)(i / TEXELS);
         row[1] = word_of(uv[0]);
         row[2] = word_of(uv[1]);

@@ -266,7 +266,6 @@ struct ad {
  */
 
 K_INLINE af a_abs(af x) { return A_FLOATS(A_BITS(x) & 0x7FFFFFFF); }
-K_INLINE af a_neg(af x) { return -x; }
 K_INLINE af a_min(af a, af b) { return a_sel(b < a, b, a); } /* a when either is not a number */
 K_INLINE af a_max(af a, af b) { return a_sel(a < b, b, a); }
 /* The magnitude of a with the sign of b. */

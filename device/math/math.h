@@ -58,8 +58,8 @@ K_FN float a_reduce_one(float x, int *q)
     hi -= n << 30;
     int negative = (hi >> 31) != 0u;
     if (negative) {
-        lo = 0u - lo;
-        hi = ~hi + (lo == 0u ? 1u : 0u);
+        lo = 0u - lo; /* carries nothing: it is 0 for no x */
+        hi = ~hi;
     }
     float f = (float)(hi & 0xFFFFFFC0u) * 9.31322575e-10f; /* 2^-30, exact */
     float rest = (float)(hi & 63u) * 9.31322575e-10f + (float)lo * 2.16840434e-19f; /* 2^-62 */

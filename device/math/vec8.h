@@ -61,7 +61,6 @@ K_FN k_mask8 f8_le(k_f8 a, k_f8 b) { return a <= b; }
 K_FN k_mask8 f8_lt(k_f8 a, k_f8 b) { return a < b; }
 K_FN k_mask8 f8_and(k_mask8 a, k_mask8 b) { return a & b; }
 K_FN k_mask8 f8_or(k_mask8 a, k_mask8 b) { return a | b; }
-K_FN k_mask8 f8_andnot(k_mask8 a, k_mask8 b) { return a & ~b; }
 #if defined(K_NATIVE) && defined(__AVX__)
 typedef uint k_bits;
 K_FN k_bits f8_bits(k_mask8 m) { return (uint)__builtin_ia32_movmskps256((k_f8)m); }
@@ -130,7 +129,6 @@ K_FN k_mask8 f8_le(k_f8 a, k_f8 b) K_LANE_BITS(a.v[i] <= b.v[i]) K_FN k_mask8 f8
     return a & b;
 }
 K_FN k_mask8 f8_or(k_mask8 a, k_mask8 b) { return a | b; }
-K_FN k_mask8 f8_andnot(k_mask8 a, k_mask8 b) { return a & ~b; }
 K_FN k_bits f8_bits(k_mask8 m) { return m; }
 K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) K_EACH8(r, (m >> i & 1u) != 0 ? a.v[i] : b.v[i])
 #endif

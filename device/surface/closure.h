@@ -75,8 +75,8 @@ K_FN int k_closures_pop(struct k_closures *c, int *id, struct k_vec3 *w)
             *w = item.w;
             return 1;
         }
-        /* A place that keeps a layer's background, and the mark below it. */
-        if (item.id == 0 && c->depth != 0u && c->stack[c->depth - 1].id < 0) {
+        /* Nothing, or a place that keeps a layer's background, and the mark below it. */
+        if (c->depth != 0u && c->stack[c->depth - 1].id < 0) {
             struct k_closure_item mark = c->stack[--c->depth];
             k_closure_layer_end(c, (uint)(-1 - mark.id), mark.w, item.w);
         }
