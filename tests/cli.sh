@@ -2787,10 +2787,14 @@ case_osl_testsuite()
     echo 'shader test() { printf("2\n"); }' >suite/plain/test.osl
     printf '%s\n' 'Compiled test.osl -> test.oso' 2 '' >suite/plain/ref/out.txt
     sed -i 's/return 2/return 3/' suite/wrong/test.osl
-    mkdir -p suite/newer
+    mkdir -p suite/newer suite/grouped
     echo 'command = testshade(not_a_name_of_ours)' >suite/newer/run.py
+    cp -r suite/plain/. suite/grouped # runtest.py has a link, data, to the folder itself
+    echo 'command = testshade("-group data/one.group")' >suite/grouped/run.py
+    echo 'shader test one ;' >suite/grouped/one.group
     "$tool" --isophote "$program" suite >stdout 2>stderr && fail "a folder differs, and the tool is content"
     prints '^plain +same$'
+    prints '^grouped +same$'
     prints '^warned +warned$'
     prints '^wrong +differs$'
     prints '^newer +not run'

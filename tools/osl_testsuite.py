@@ -79,6 +79,7 @@ def read_rules(path, isophote, engine):
 def run_folder(source, work, isophote, engine, limit):
     """Lays the folder out in `work`, compiles its shaders, runs its commands. Returns run.py's names."""
     shutil.copytree(source, work, ignore=shutil.ignore_patterns("ref"))
+    (work / "data").symlink_to(source)  # OSL's runtest.py makes it, and newer run.py name their groups and images by it
     common = source.parent / "common"
     if common.is_dir() and not (work.parent / "common").exists():
         (work.parent / "common").symlink_to(common.resolve())

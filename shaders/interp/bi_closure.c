@@ -101,6 +101,15 @@ static void print_argument(struct printer *p, const struct asl_place *a)
         text_puts(p->out, "]");
 }
 
+/* How many arguments stand before the pairs. */
+static size_t fixed_arguments(const struct asl_closure *c)
+{
+    size_t n = 0;
+    while (n < c->arg_count && !c->keys[n])
+        n++;
+    return n;
+}
+
 static void print(struct printer *p, const struct asl_closure *c, const float weight[3])
 {
     float w[3] = {weight[0], weight[1], weight[2]};
@@ -125,12 +134,23 @@ static void print(struct printer *p, const struct asl_closure *c, const float we
     text_printf(p->out, "%s(%g, %g, %g) * %s (", p->first ? "" : "\n\t+ ", shown(w[0]), shown(w[1]),
                 shown(w[2]), c->name);
     p->first = false;
+    /* Short forms are shown as the long ones that they stand for (asl.md, Closures as text). */
+    size_t fixed = fixed_arguments(c);
+    bool one_alpha = fixed == 5 && strcmp(c->name, "microfacet") == 0,
+         no_eta = fixed == 1 && strcmp(c->name, "reflection") == 0;
     for (size_t i = 0; i < c->arg_count; i++) {
         if (i)
             text_puts(p->out, ", ");
         if (c->keys[i])
             text_printf(p->out, "\"%s\", ", c->keys[i]);
+        if (one_alpha && i == 2) {
+            text_puts(p->out, "(0, 0, 0), ");
+            print_argument(p, &c->args[i]);
+            text_puts(p->out, ", ");
+        }
         print_argument(p, &c->args[i]);
+        if (no_eta && i == 0)
+            text_puts(p->out, ", 0");
     }
     text_puts(p->out, ")");
 }

@@ -67,14 +67,11 @@ static void bi_noise(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     float period[4];
     unsigned dims = 0;
     bool gabor = named && strcmp(args[0].v[0].s, "gabor") == 0;
-    if (named && !gabor && !noise_kind(args[0].v[0].s, &kind)) {
-        asl_report(r, ASL_MSG_ERROR, "Unknown noise type \"%.100s\"%s", args[0].v[0].s,
-                   periodic ? " for periodic noise" : "");
-        memset(out, 0, asl_room(r, e) * sizeof *out);
-        return;
-    }
-    if (periodic && (kind == ASL_NOISE_SIMPLEX || kind == ASL_NOISE_USIMPLEX)) {
-        asl_report(r, ASL_MSG_ERROR, "noise type \"%.100s\" has no periodic form", args[0].v[0].s);
+    bool known = !named || gabor || noise_kind(args[0].v[0].s, &kind);
+    if (!known || (periodic && (kind == ASL_NOISE_SIMPLEX || kind == ASL_NOISE_USIMPLEX))) {
+        struct src_pos at = asl_pos(e->at);
+        asl_report(r, ASL_MSG_ERROR, "%snoise type \"%.100s\" is unknown, called from (%.200s:%u)",
+                   periodic ? "periodic " : "", args[0].v[0].s, at.file ? at.file : "", at.line);
         memset(out, 0, asl_room(r, e) * sizeof *out);
         return;
     }

@@ -18,6 +18,7 @@ shader test()
     printf("%d %d\n", c == v, c[0] == f);                   //> 1 1
     printf("%g %g %g\n", abs((float)snoise(3)), abs((float)snoise(-4, 7)), (float)noise(point(1, 2, 3), 4));           //> 0 0 0.5
     printf("%g\n", (float)noise("marble", p));              //> 0
+    printf("%g %g\n", (float)pnoise("marble", p, p), (float)pnoise("simplex", p, p));   //> 0 0
     printf("%d %d\n", (float)noise("gabor", p, "colour", 3) == (float)noise("gabor", p), (float)noise("gabor", p, "anisotropic", 1.0) == (float)noise("gabor", p));   //> 1 1
     N = normal(0, 0, 1);
     bump(0.0);
@@ -27,6 +28,8 @@ shader test()
     displace("common", 1.0);
     printf("%.4f\n", P);                                    //> -0.3944 0.5000 1.4472
 }
-//! says error Unknown noise type "marble"
+//! says error noise type "marble" is unknown, called from (
+//! says error periodic noise type "marble" is unknown, called from (
+//! says error periodic noise type "simplex" is unknown, called from (
 //! says error Unknown noise option "colour"
 //! says error Unknown noise option "anisotropic"
