@@ -2792,9 +2792,19 @@ case_osl_testsuite()
     cp -r suite/plain/. suite/grouped # runtest.py has a link, data, to the folder itself
     echo 'command = testshade("-group data/one.group")' >suite/grouped/run.py
     echo 'shader test one ;' >suite/grouped/one.group
+    mkdir -p suite/noref suite/unsteady suite/broken # no ref/: two engines are compared
+    echo 'command = testshade("-g 3 2 -od uint8 -o c out.tif test"); outputs.append("out.tif")' | tee suite/noref/run.py >suite/unsteady/run.py
+    echo 'shader test(output color c = 0) { c = color(u, v, noise(9 * u)); printf("%g\n", c); }' |
+        tee suite/noref/test.osl >suite/unsteady/test.osl
+    echo 'command += "date +%N >>out.txt;"' >>suite/unsteady/run.py
+    cp suite/noref/run.py suite/broken
+    echo 'shader test() { missing(); }' >suite/broken/test.osl
     "$tool" --isophote "$program" suite >stdout 2>stderr && fail "a folder differs, and the tool is content"
     prints '^plain +same$'
     prints '^grouped +same$'
+    prints '^noref +same$'
+    prints '^unsteady +differs$'
+    prints '^broken +differs$'
     prints '^warned +warned$'
     prints '^wrong +differs$'
     prints '^newer +not run'

@@ -2,7 +2,8 @@
 """Runs OSL's own testsuite on Isophote; see tools/osl_testsuite.
 
 A folder of the suite holds shaders, run.py (Python that sets `command`, `outputs` and tolerances by calling oslc(),
-testshade() and the like) and ref/, what the commands print and draw. Verdicts:
+testshade() and the like) and ref/, what the commands print and draw. Where there is no ref/ (in most folders *-reg), OSL
+compares two of its own ways to run shaders; here the engine is compared with `interp`, and `interp` with `ir`. Verdicts:
 
     same      every output is one of ref/, byte for byte; images within the folder's own tolerance
     digits    the texts differ only in numbers, by at most one part in 10^4 or 10^-6: the last digits printed
@@ -60,7 +61,7 @@ def read_rules(path, isophote, engine):
     rules = {
         "command": "", "outputs": ["out.txt"], "failureok": 0, "failthresh": 0.004, "hardfail": 0.01,
         "failpercent": 0.02, "oslcargs": "", "compile_osl_files": True, "splitsymbol": ";", "filter_re": None,
-        "srcdir": ".", "tmpdir": ".", "path": "../..", "refdir": "ref/", "parent": "../../../../../",
+        "srcdir": ".", "tmpdir": ".", "path": "../..", "refdir": "ref/", "failed": None, "parent": "../../../../../",
         "test_source_dir": str(path.parent), "image_extensions": [".tif", ".exr", ".png"],
         "oslc": oslc, "testshade": testshade, "oslinfo": oslinfo, "oiiodiff": lambda *a, **k: "",
         "os": os, "sys": sys, "glob": __import__("glob"), "shutil": shutil, "platform": __import__("platform"),
@@ -95,6 +96,7 @@ def run_folder(source, work, isophote, engine, limit):
             if one.strip():
                 status = subprocess.run(one, shell=True, timeout=limit, check=False, stdin=subprocess.DEVNULL).returncode
                 if status and not rules["failureok"]:
+                    rules["failed"] = one.strip()
                     break
     finally:
         os.chdir(before)
@@ -163,10 +165,9 @@ def compare_images(ours, theirs, rules):
     return "differs", f"{ours.name}: {beyond} of {width * height} pixels beyond {rules['failthresh']}, the worst by {worst:g}"
 
 
-def compare_output(name, source, work, rules):
-    """The best verdict against any file of ref/ of this kind, as OSL's runtest.py takes it."""
+def compare_output(name, work, references, rules):
+    """The best verdict against any of the references, as OSL's runtest.py takes it."""
     ours, suffix = work / name, pathlib.Path(name).suffix
-    references = sorted((source / "ref").glob("*" + suffix), key=lambda p: (p.name != name, p.name))
     if not references:
         return "not run", f"ref/ has no {suffix}"
     if not ours.exists():
@@ -177,7 +178,7 @@ def compare_output(name, source, work, rules):
             mine, its = (plain(p.read_text(encoding="utf-8", errors="replace"), rules["filter_re"]) for p in (ours, r))
             verdict, why = compare_lines(mine, its), ""
             if verdict != "same" and r == references[0]:
-                why = "\n".join(difflib.unified_diff(its, mine, f"ref/{r.name}", name, lineterm="", n=1))
+                why = "\n".join(difflib.unified_diff(its, mine, f"{r.parent.name}/{r.name}", name, lineterm="", n=1))
         elif suffix == ".tif":
             verdict, why = compare_images(ours, r, rules)
         else:
@@ -187,18 +188,30 @@ def compare_output(name, source, work, rules):
     return best, note if best != "same" else ""
 
 
+def find_references(name, source, baseline):
+    """Files of ref/ of the output's kind, its namesake first. baseline: where another engine ran, in the place of a ref/."""
+    if baseline:
+        return [baseline / name] if (baseline / name).exists() else []
+    return sorted((source / "ref").glob("*" + pathlib.Path(name).suffix), key=lambda p: (p.name != name, p.name))
+
+
 def judge_folder(source, work, isophote, engine, limit):
+    baseline = None if (source / "ref").is_dir() else work.with_name(work.name + ".baseline")
     try:
         rules = run_folder(source, work, isophote, engine, limit)
+        if baseline:
+            run_folder(source, baseline, isophote, "ir" if engine == "interp" else "interp", limit)
     except Missing as e:
         return "not run", f"needs {e}"
     except Unreadable as e:
         return "not run", f"run.py: {e}"
     except subprocess.TimeoutExpired:
         return "differs", f"more than {limit} s"
+    if baseline and rules["failed"]:  # both engines fail alike
+        return "differs", f"failed: {rules['failed']}"
     worst, notes = "same", []
     for name in rules["outputs"]:
-        verdict, note = compare_output(name, source, work, rules)
+        verdict, note = compare_output(name, work, find_references(name, source, baseline), rules)
         if note:
             notes.append(note)
         if SEVERITY.index(verdict) > SEVERITY.index(worst):
