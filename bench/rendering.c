@@ -50,6 +50,7 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
     out->has_device = true;
     out->device = *device_describe(r->device);
     device_bake(r->device, r->job.set.load.bake);
+    device_model(r->device, r->job.set.build.model);
     st = device_load(r->device, r->scene, r->job.set.load.bvh, &out->load, err);
     if (!st)
         st = device_build(r->device, &r->job.set.build, &out->build, err);

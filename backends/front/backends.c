@@ -70,6 +70,11 @@ const struct device_info *device_describe(const struct device *d) { return &d->i
 
 void device_bake(struct device *d, bool bake) { d->bake = bake; }
 
+void device_model(struct device *d, enum exec_model model)
+{
+    d->masters = model == MODEL_RESTRICTED;
+}
+
 void device_messages(const struct device *d, struct text *out) { asl_sayings_print(&d->said, out); }
 
 /* ---- scene ---------------------------------------------------------------------------------- */
@@ -123,6 +128,8 @@ static enum exec_model model_choose(const struct device *d, const struct build_s
     const enum code_path code = settings->code == CODE_AUTO ? d->own : settings->code;
     if (settings->model != MODEL_AUTO)
         return settings->model;
+    if (d->layout.shaders.source.len && d->layout.shaders.form == SHADE_MASTERS)
+        return MODEL_RESTRICTED;
     if (d->api->abreast_problem && code != CODE_SOURCE && !settings->count_rays &&
         !d->api->abreast_problem(d->backend, features, d->layout.launch.light_count))
         return MODEL_ABREAST;
@@ -157,21 +164,29 @@ static enum status request_make(const struct device *d, const struct build_setti
             : (settings->code == CODE_AUTO ? d->own : settings->code) == CODE_SOURCE
                 ? "the model abreast is made by code path llvm alone"
                 : d->api->abreast_problem(d->backend, r.features, d->layout.launch.light_count);
+    const struct shade_scene *shaders = &d->layout.shaders;
+    if (model == MODEL_RESTRICTED && !shaders->source.len)
+        problem = "the scene has no shaders: the model restricted would be the megakernel";
     if (problem)
         return error_msg(err, STATUS_UNSUPPORTED, "%s: %s", d->info.id, problem);
+    if (shaders->source.len && (model == MODEL_RESTRICTED) != (shaders->form == SHADE_MASTERS))
+        return error_msg(err, STATUS_ARG, "%s: the scene was %sloaded for the model restricted",
+                         d->info.id, model == MODEL_RESTRICTED ? "not " : "");
     /* A processor's compiler takes longer to make another program than an unused feature costs. */
     if (d->info.kind == DEVICE_CPU && !r.abreast && !(r.features & K_FEATURES_OF_TEXT))
         r.features |=
             r.features & ~K_FEATURES_EXACT ? K_FEATURE_ALL & ~K_FEATURES_OF_TEXT : K_FEATURES_EXACT;
     if (r.count_rays && r.staged)
         return error_msg(err, STATUS_UNSUPPORTED, "rays are counted by the megakernel alone");
-    const struct shade_scene *shaders = &d->layout.shaders;
     if (shaders->source.len) {
         r.source = shaders->source.data;
         snprintf(r.source_hash, sizeof r.source_hash, "%s", shaders->hash);
         r.shaders = shaders->llvm.data;
     }
     enum status st = code_choose(d, settings->code, &r, &r.code, err);
+    if (st == STATUS_OK && model == MODEL_RESTRICTED && r.code != CODE_SOURCE)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "%s: the model restricted is a kernel from source", d->info.id);
     if (st == STATUS_OK) {
         *out = r;
         *model_out = model;
@@ -222,7 +237,10 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     if (!d || !s || bvh < BVH_AUTO || bvh >= BVH_COUNT)
         return error_msg(err, STATUS_ARG, "device_load needs a device, a scene and a kind of tree");
     enum status st = layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh,
-                                  d->bake, &l, err);
+                                  d->masters ? SHADE_MASTERS
+                                  : d->bake  ? SHADE_BAKED
+                                             : SHADE_AREAS,
+                                  &l, err);
     if (st)
         return st;
     t.shading = l.shaders.stats;
@@ -252,6 +270,9 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     free(d->shader_ids);
     d->shader_ids = scene_shader_ids(s);
     d->loaded = true;
+    if (d->wanted_model != MODEL_AUTO && d->layout.shaders.source.len &&
+        (d->wanted_model == MODEL_RESTRICTED) != d->masters)
+        d->built = false; /* for another model than the scene */
     if (d->built && (st = request_again(d, err)))
         return st;
     if (times)

@@ -11,6 +11,7 @@ struct device {
     struct backend *backend;
     bool loaded, built;
     bool bake;                      /* of scenes to be loaded: device_bake */
+    bool masters;                   /* likewise: device_model */
     struct program_request request; /* of the built program */
     enum code_path wanted;          /* as it was asked for */
     enum exec_model wanted_model;   /* likewise */

@@ -74,13 +74,15 @@ enum bvh_kind {
 };
 /* How a path's stages are run: all by one kernel; each by a kernel of its own, for a batch of paths
  * between them in memory; the same by queues of the paths that are under way, sorted by what they
- * met. abreast: by processors, in lanes. auto: what the device runs the scene best with, said in the result. */
+ * met. abreast: by processors, in lanes. restricted: one kernel, in which materials' shaders are
+ * programs of calls of their masters. auto: what the device runs the scene best with, said in the result. */
 #define EXEC_MODEL_LIST(X)                                                                         \
     X(AUTO, "auto")                                                                                \
     X(MEGAKERNEL, "megakernel")                                                                    \
     X(SEPARATE, "separate")                                                                        \
     X(WAVEFRONT, "wavefront")                                                                      \
-    X(ABREAST, "abreast")
+    X(ABREAST, "abreast")                                                                          \
+    X(RESTRICTED, "restricted")
 enum exec_model {
 #define X(name, text) MODEL_##name,
     EXEC_MODEL_LIST(X)
@@ -327,6 +329,10 @@ void trees_keep(bool keep);
  * with an ulp bound (docs/reference/asl.md, section 20) is folded: what the compiler folds it
  * rounds correctly. */
 void device_bake(struct device *d, bool bake);
+/* Scenes loaded from now on are for that model: it must be said before device_load where programs
+ * will be built for MODEL_RESTRICTED, which lays shaders out in its own way, and again for others
+ * after it. UNSUPPORTED from device_load names the layer that the model does not take. */
+void device_model(struct device *d, enum exec_model model);
 /* Builds the acceleration structure, lays the scene out and uploads it; replaces a scene loaded
  * before. The scene may be freed afterwards. Fails: LIMIT (larger than the device, with both
  * numbers), MEMORY, DEVICE, CANCELLED. */

@@ -169,9 +169,10 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
     return STATUS_OK;
 }
 
-enum status layout_shaders(struct layout *l, const struct scene *s, bool bake, struct error *err)
+enum status layout_shaders(struct layout *l, const struct scene *s, enum shade_way form,
+                           struct error *err)
 {
-    enum status st = shade_scene_make(s, bake, &l->shaders, err);
+    enum status st = shade_scene_make(s, form, &l->shaders, err);
     const struct shade_scene *x = &l->shaders;
     if (st || x->source.len == 0)
         return st;
@@ -210,15 +211,15 @@ static enum status coordinates_check(const struct scene *s, struct error *err)
     return STATUS_OK;
 }
 
-enum status layout_build(const struct scene *s, enum bvh_kind kind, bool bake, struct layout *out,
-                         struct error *err)
+enum status layout_build(const struct scene *s, enum bvh_kind kind, enum shade_way form,
+                         struct layout *out, struct error *err)
 {
     struct layout l = {0};
     enum status st = coordinates_check(s, err);
     if (st)
         return st;
     if ((st = layout_geometry(&l, s, err)) || (st = layout_tree(&l, s, kind, err)) ||
-        (st = layout_materials(&l, s, err)) || (st = layout_shaders(&l, s, bake, err)) ||
+        (st = layout_materials(&l, s, err)) || (st = layout_shaders(&l, s, form, err)) ||
         (st = layout_surfaces(&l, s, err)) || (st = layout_textures(&l, s, err)) ||
         (st = layout_lights(&l, s, err)) || (st = layout_camera(&l, s, err))) {
         layout_free(&l);

@@ -27,11 +27,11 @@ struct layout {
 /* Primitives, those of instances each time, that BVH_LINEAR takes: a ray is tested against all. */
 #define LAYOUT_LINEAR_MAX 65536u
 
-/* kind: not BVH_AUTO. bake: as shade_scene_make has it. Fails: RANGE (a coordinate too large),
+/* kind: not BVH_AUTO. Fails: RANGE (a coordinate too large),
  * LIMIT, MEMORY, CANCELLED.
  */
-enum status layout_build(const struct scene *s, enum bvh_kind kind, bool bake, struct layout *out,
-                         struct error *err);
+enum status layout_build(const struct scene *s, enum bvh_kind kind, enum shade_way form,
+                         struct layout *out, struct error *err);
 /* Answers what the scene's shaders ask in tables behind a film: the buffers hold the replies then.
  * Fails: LIMIT, MEMORY. */
 enum status layout_answer(struct layout *l, const uint32_t *tables, bool *asked, struct error *err);

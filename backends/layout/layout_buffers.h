@@ -27,7 +27,8 @@ enum status layout_surfaces(struct layout *l, const struct scene *s, struct erro
 enum status layout_textures(struct layout *l, const struct scene *s, struct error *err);
 enum status layout_camera(struct layout *l, const struct scene *s, struct error *err);
 /* After layout_materials: it says which shader each material runs. */
-enum status layout_shaders(struct layout *l, const struct scene *s, bool bake, struct error *err);
+enum status layout_shaders(struct layout *l, const struct scene *s, enum shade_way form,
+                           struct error *err);
 /* Emission of a primitive: its material's, or the mean of a textured one (layout_emission.c). */
 void layout_mean_emission(const struct scene *s, size_t primitive, double rgb[3]);
 /* A light as the tree takes it (docs/reference/protocol.md section 24.1). */

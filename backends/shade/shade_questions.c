@@ -136,7 +136,7 @@ static enum status table_answer(struct shade_scene *x, struct shade_scene_voice 
     enum status st = STATUS_OK;
     for (uint32_t k = 0; k < q->copies && st == STATUS_OK; k++) {
         const uint32_t *entry = table + 1 + k * (1 + (size_t)q->words);
-        if (entry[0] == 0 || entry[0] == UINT32_MAX || entry[1] != x->materials[v->material].args ||
+        if (entry[0] == 0 || entry[0] == UINT32_MAX || entry[1] != v->args ||
             is_answered(x, (uint32_t)q->table, entry + 1, q->words))
             continue;
         *asked = true;

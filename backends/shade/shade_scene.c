@@ -2,7 +2,7 @@
 /* shade_scene.c: a scene's shaders as text for the kernel. */
 #include "shade_scene.h"
 #include "api/offers.h"
-#include "shade_words.h"
+#include "shade_masters.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct maker {
     struct shade_scene *out;
     struct error *err;
     struct arena arena; /* of one material's code */
-    bool bake;
+    enum shade_way form;
     bool no_llvm;         /* a group that LLVM IR cannot have */
     struct text declared; /* of the LLVM IR */
     struct group *groups;
@@ -218,12 +218,12 @@ static enum status emit_group_llvm(struct maker *m, const struct shading *shadin
     return st;
 }
 
-static enum status keep_loops(struct maker *m, const struct asl_emitted *emitted)
+enum status shade_keep_loops(struct shade_scene *x, const struct asl_emitted *emitted,
+                             struct error *err)
 {
-    struct shade_scene *x = m->out;
     void *more = realloc(x->loops, (x->loop_count + emitted->loop_count + 1) * sizeof *x->loops);
     if (!more)
-        return no_memory(m->err);
+        return no_memory(err);
     x->loops = more;
     for (size_t i = 0; i < emitted->loop_count; i++) {
         const struct asl_emitted_loop *l = &emitted->loops[i];
@@ -303,16 +303,16 @@ static enum status voice_make(const struct asl_code *code, const char *const *ou
     return v->images ? STATUS_OK : no_memory(err);
 }
 
-static enum status keep_voice(struct maker *m, const struct asl_code *code,
-                              const char *const *outputs, uint32_t material, size_t table)
+enum status shade_keep_voice(struct shade_scene *x, const struct scene *s,
+                             const struct asl_code *code, const char *const *outputs,
+                             const struct shade_voice_place *at, struct error *err)
 {
-    struct shade_scene *x = m->out;
-    struct shade_scene_voice v = {.material = material, .table = table};
+    struct shade_scene_voice v = {.material = at->material, .args = at->args, .table = at->table};
     struct shade_scene_voice *more = realloc(x->voices, (x->voice_count + 1) * sizeof *more);
     if (!more)
-        return no_memory(m->err);
+        return no_memory(err);
     x->voices = more;
-    enum status st = voice_make(code, outputs, &m->scene->shader_images, &v, m->err);
+    enum status st = voice_make(code, outputs, &s->shader_images, &v, err);
     x->voices[x->voice_count++] = v;
     for (size_t i = 0; i < v.emitted.host_count; i++)
         x->asks = x->asks || v.emitted.hosts[i].reply;
@@ -343,7 +343,7 @@ static enum status group_number(struct maker *m, const struct shading *shading,
     if (st == STATUS_OK)
         st = emit_group_llvm(m, shading, code, outputs, suffix, emitted.message_words);
     if (st == STATUS_OK)
-        st = keep_loops(m, &emitted);
+        st = shade_keep_loops(m->out, &emitted, m->err);
     if (st)
         return st;
     *number = (uint32_t)m->group_count;
@@ -383,12 +383,9 @@ void shading_stats_write(struct json_writer *w, const struct shading_stats *s,
     json_key_number(w, "emit_s", s->emit_s);
 }
 
-static void stats_add(struct shading_stats *s, const struct asl_group *group,
-                      const struct asl_code *code)
+void shade_stats_add(struct shading_stats *s, const struct asl_code *code)
 {
     const struct asl_code_stats c = asl_code_stats(code, SIZE_MAX);
-    s->groups++;
-    s->instances += asl_group_layers(group);
     s->instances_run += c.layers_after;
     s->ops_before += c.ops_before;
     s->ops_after += c.ops_after;
@@ -438,7 +435,7 @@ static enum status material_make(struct maker *m, uint32_t material)
         if (shading->drive[i])
             outputs[n++] = shading->drive[i];
     const struct asl_lower_options o = {.level = 2,
-                                        .bake = m->bake,
+                                        .bake = m->form == SHADE_BAKED,
                                         .bake_keeps_bits = true,
                                         .bake_strings = true,
                                         .outputs = outputs,
@@ -446,8 +443,10 @@ static enum status material_make(struct maker *m, uint32_t material)
     const double start = clock_s();
     enum status st = asl_lower(&m->arena, shading->group, &o, &code, m->err);
     const double lowered = clock_s();
+    m->out->stats.groups++;
+    m->out->stats.instances += asl_group_layers(shading->group);
     if (st == STATUS_OK)
-        stats_add(&m->out->stats, shading->group, code);
+        shade_stats_add(&m->out->stats, code);
     if (st == STATUS_OK)
         st = emit_group(m, shading, code, shading->has_base ? outputs : NULL, "", 0, 0, &plain,
                         &emitted);
@@ -461,9 +460,11 @@ static enum status material_make(struct maker *m, uint32_t material)
         st = no_memory(m->err);
     if (st == STATUS_OK)
         st = group_number(m, shading, code, shading->has_base ? outputs : NULL, &plain, &number);
-    if (st == STATUS_OK && emitted.message_words)
-        st = keep_voice(m, code, shading->has_base ? outputs : NULL, material,
-                        m->groups[number].table);
+    if (st == STATUS_OK && emitted.message_words) {
+        const struct shade_voice_place at = {material, to->args, m->groups[number].table};
+        st = shade_keep_voice(m->out, m->scene, code, shading->has_base ? outputs : NULL, &at,
+                              m->err);
+    }
     to->group = number + 1;
     to->name = strdup(m->scene->materials[material].name);
     if (st == STATUS_OK && !to->name)
@@ -553,14 +554,17 @@ static enum status make(struct maker *m)
     st = shade_words_take(&m->words, 4, &unused, m->err);
     if (st == STATUS_OK)
         m->words.words[FOV_WORD] = fov_word(&s->camera);
-    for (size_t i = 0; i < s->material_count && st == STATUS_OK; i++)
+    for (size_t i = 0; i < s->material_count && st == STATUS_OK && m->form != SHADE_MASTERS; i++)
         if (s->materials[i].shading)
             st = material_make(m, (uint32_t)i);
+    if (st == STATUS_OK && m->form == SHADE_MASTERS)
+        st = shade_masters_make(s, &m->words, m->out, m->err);
     if (st == STATUS_OK)
         st = masters_count(s, &m->out->stats, m->err);
     if (st)
         return st;
-    m->out->stats.programs = m->group_count;
+    if (m->form != SHADE_MASTERS)
+        m->out->stats.programs = m->group_count;
     m->out->stats.images = m->words.image_count;
     for (size_t i = 0; i < m->words.image_count; i++) {
         m->out->stats.image_levels += m->words.images[i].image->level_count;
@@ -569,10 +573,11 @@ static enum status make(struct maker *m)
     m->out->stats.image_bytes = sizeof(uint32_t) * m->words.texel_words;
     if ((st = levels_list(m)) != STATUS_OK)
         return st;
-    put_dispatch(m);
+    if (m->form != SHADE_MASTERS)
+        put_dispatch(m);
     if (m->no_llvm)
         text_free(&m->out->llvm);
-    else
+    else if (m->form != SHADE_MASTERS)
         put_dispatch_llvm(m);
     if (t->failed || m->out->llvm.failed || m->declared.failed)
         return no_memory(m->err);
@@ -580,11 +585,11 @@ static enum status make(struct maker *m)
     return STATUS_OK;
 }
 
-enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scene *out,
+enum status shade_scene_make(const struct scene *s, enum shade_way form, struct shade_scene *out,
                              struct error *err)
 {
-    struct shade_scene x = {0};
-    struct maker m = {.scene = s, .out = &x, .err = err, .bake = bake};
+    struct shade_scene x = {.form = form};
+    struct maker m = {.scene = s, .out = &x, .err = err, .form = form};
     bool any = false;
     for (size_t i = 0; i < s->material_count; i++)
         any = any || s->materials[i].shading;
@@ -692,14 +697,14 @@ enum status shade_scene_host(const struct shade_scene *x, struct shade_scene_voi
 
 /* One statement's table. io: room for the words of any call, `most`, and for results, which nobody
  * reads. */
-static void table_read(const struct shade_scene *x, const struct shade_scene_voice *v,
-                       size_t number, const uint32_t *table, uint32_t *io, size_t most)
+static void table_read(const struct shade_scene_voice *v, size_t number, const uint32_t *table,
+                       uint32_t *io, size_t most)
 {
     static const struct asl_globals none;
     const struct asl_emitted_host *h = &v->emitted.hosts[number];
     for (uint32_t k = 0; k < h->copies; k++) {
         const uint32_t *entry = table + 1 + k * (1 + (size_t)h->words);
-        if (entry[0] == 0 || entry[0] == UINT32_MAX || entry[1] != x->materials[v->material].args)
+        if (entry[0] == 0 || entry[0] == UINT32_MAX || entry[1] != v->args)
             continue;
         asl_host_begin(v->host);
         if (h->follows && entry[h->words]) {
@@ -729,7 +734,7 @@ static enum status voice_hear(const struct shade_scene *x, struct shade_scene_vo
         v->hears->said = out;
     for (size_t i = 0; i < v->emitted.host_count && st == STATUS_OK; i++)
         if (v->emitted.hosts[i].copies)
-            table_read(x, v, i, tables + v->emitted.hosts[i].table, io, most);
+            table_read(v, i, tables + v->emitted.hosts[i].table, io, most);
     free(io);
     return st;
 }

@@ -13,7 +13,12 @@ struct tiled_level {
     uint32_t width, height, texel_bytes;
 };
 
+/* How shaders stand in the kernel: a function for each group, parameters in argument areas; or in
+ * the text; or a function for each master, which programs of materials call (shade_masters.h). */
+enum shade_way { SHADE_AREAS, SHADE_BAKED, SHADE_MASTERS };
+
 struct shade_scene {
+    enum shade_way form;
     struct text source; /* kernel_source and all behind it; empty when no material runs a shader */
     char hash[33];      /* of the source */
     struct text llvm;   /* the same as LLVM IR for the kernel's bitcode (al_shade of
@@ -43,8 +48,8 @@ struct shade_scene {
         } * images;
         struct asl_host *host;       /* shade_scene_host; NULL before */
         struct shade_hearing *hears; /* its services' */
-        uint32_t material;
-        size_t table; /* its group's */
+        uint32_t material, args;     /* args: the word where the argument area begins */
+        size_t table;                /* its group's */
     } * voices;
     bool asks; /* a voice has questions */
     struct shade_scene_replies {
@@ -66,9 +71,9 @@ struct shade_scene {
 /* What the kernel needs for a closure of that name (device/surface/closures.def). */
 uint32_t closure_features(const char *name);
 
-/* bake: parameters become constants of the text. Fails: UNSUPPORTED (with the place in the shader),
- * LIMIT, MEMORY. Materials that no primitive has are left out. */
-enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scene *out,
+/* Fails: UNSUPPORTED (with the place in the shader), LIMIT, MEMORY. Materials that no primitive has
+ * are left out. */
+enum status shade_scene_make(const struct scene *s, enum shade_way form, struct shade_scene *out,
                              struct error *err);
 void shade_scene_free(struct shade_scene *x); /* takes zeroed ones */
 /* Adds what stands in tables (device/surface/shade.h, k_say). Fails: MEMORY. */

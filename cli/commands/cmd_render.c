@@ -835,6 +835,7 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
         goto done;
     sum->info = device_describe(d);
     device_bake(d, job->set.load.bake);
+    device_model(d, job->set.build.model);
     if ((s = device_load(d, scene, job->set.load.bvh, &sum->load, err)) != STATUS_OK)
         goto done;
     struct under_way u = {.cmd = cmd, .sum = sum, .device = d};

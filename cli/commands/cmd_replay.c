@@ -250,8 +250,10 @@ static enum status open_device(const char *id, const struct scene *s, const stru
                                struct device **d, struct error *err)
 {
     enum status st = device_open(id, d, err);
-    if (st == STATUS_OK)
+    if (st == STATUS_OK) {
+        device_model(*d, job->set.build.model);
         st = device_load(*d, s, job->set.load.bvh, NULL, err);
+    }
     return st == STATUS_OK ? device_build(*d, &job->set.build, NULL, err) : st;
 }
 

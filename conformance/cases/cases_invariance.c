@@ -36,8 +36,16 @@ static enum status compare_variants(struct run_context *c, const struct render_j
     for (size_t i = 0; i < v->count && !*failed; i++) {
         struct bit_difference d;
         const struct render_job *job = &v->list[i].job;
-        if (job->set.load.bvh != loaded) {
-            if ((s = device_load(c->device, c->scene, job->set.load.bvh, NULL, err)) != STATUS_OK)
+        const bool laid = (job->set.build.model == MODEL_RESTRICTED) != (built == MODEL_RESTRICTED);
+        if (job->set.load.bvh != loaded || laid) {
+            device_model(c->device, job->set.build.model);
+            s = device_load(c->device, c->scene, job->set.load.bvh, NULL, err);
+            if (laid && s == STATUS_UNSUPPORTED) {
+                ++*refused;
+                s = STATUS_OK;
+                continue;
+            }
+            if (s != STATUS_OK)
                 break;
             loaded = job->set.load.bvh;
         }
@@ -65,6 +73,7 @@ static enum status compare_variants(struct run_context *c, const struct render_j
         }
         film_free(&film);
     }
+    device_model(c->device, c->model); /* of what is loaded next */
     film_free(&base);
     return s;
 }

@@ -33,6 +33,7 @@ static enum status load_and_render(const struct scene_trial *t, const struct sce
                                    struct error *err)
 {
     device_bake(t->device, bake);
+    device_model(t->device, job->set.build.model);
     enum status st = device_load(t->device, s, job->set.load.bvh, NULL, err);
     device_bake(t->device, false);
     if (st == STATUS_OK)

@@ -70,6 +70,8 @@ static enum status scene_onto_device(struct run_context *c, enum bvh_kind bvh, s
     enum status s = case_scene(c, err);
     if (s == STATUS_OK)
         s = case_device(c, err);
+    if (s == STATUS_OK)
+        device_model(c->device, c->model);
     return s == STATUS_OK ? device_load(c->device, c->scene, bvh, NULL, err) : s;
 }
 

@@ -985,10 +985,10 @@ static void inst(struct emit *e, const struct ir_inst *i)
                  int_text(e, (int32_t)emit_string_id(e, "")));
         return;
     case IR_ARG:
-        if (e->kinds[i->result] == EMIT_FLOAT)
-            emit_set(e, i->result, "A_F(K_AS_FLOAT(s->args[%u]))", i->u.number);
-        else
-            emit_set(e, i->result, "A_I((int)s->args[%u])", i->u.number);
+        ((bool *)e->out->reads)[i->u.number] = true;
+        emit_set(e, i->result,
+                 e->kinds[i->result] == EMIT_FLOAT ? "A_F(K_AS_FLOAT(%s))" : "A_I((int)%s)",
+                 emit_text(e, e->opt->called ? "A_ARGUMENT(s, %u)" : "s->args[%u]", i->u.number));
         return;
     case IR_STATE:
         state(e, i);
@@ -1137,6 +1137,7 @@ void emit_begin(struct emit *e)
     uint32_t *pulls = emit_alloc(e, code->layer_count + 1, sizeof *pulls);
     e->homes = emit_alloc(e, code->cell_count + 1, sizeof *e->homes);
     e->used = emit_alloc(e, code->cell_count + 1, sizeof *e->used);
+    e->out->reads = emit_alloc(e, code->arg_count + 1, sizeof *e->out->reads);
     (void)emit_string_id(e, ""); /* 0 */
     for (uint32_t c = 0; c < code->cell_count; c++)
         e->out->cell_words += ir_cell_slots(&code->cells[c]);
@@ -1153,6 +1154,7 @@ void emit_begin(struct emit *e)
     }
     if (!e->opt->host)
         emit_messages_begin(e);
+    e->out->sends = e->opt->surface && e->message_count > 0;
     e->pulls = pulls;
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
@@ -1206,6 +1208,11 @@ static void write_globals(struct emit *e, struct text *t)
     }
 }
 
+static uint32_t output_words(const struct emit *e, const struct ir_cell *c)
+{
+    return e->opt->called ? ir_cell_slots(c) : c->n;
+}
+
 /* What one group of points does: globals, layers, outputs. `out` has a row of words a point. */
 static void write_group(struct emit *e, struct text *t)
 {
@@ -1225,27 +1232,30 @@ static void write_group(struct emit *e, struct text *t)
     text_printf(t,
                 "}\nA_CALL void a_outputs%s(const struct a_state%s *s, uint n, %suint *out)\n{\n",
                 e->suffix, e->suffix, e->opt->surface ? "" : "K_GLOBAL ");
-    size_t words = 0;
-    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
+    size_t words = 0, count = 0;
+    for (; e->opt->outputs && e->opt->outputs[count]; count++) {
         uint32_t cell = 0;
-        words += emit_output_cell(e, e->opt->outputs[k], &cell)->n;
+        words += output_words(e, emit_output_cell(e, e->opt->outputs[count], &cell));
     }
+    struct asl_emitted_output *list = emit_alloc(e, count + 1, sizeof *list);
+    e->out->outputs = list;
     uint32_t at = 0;
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
         const struct ir_cell *c = emit_output_cell(e, e->opt->outputs[k], &cell);
+        list[k] = (struct asl_emitted_output){at, c->n, output_words(e, c) > c->n};
         if (c->n == 3 && words == 3) /* a colour alone, of a whole row */
             text_printf(t,
                         "#ifdef A_PUT_TRIPLES\nif (n == A_WIDTH) { a_put_triples(out, "
                         "A_BITS(s->c%u[0]), A_BITS(s->c%u[1]), A_BITS(s->c%u[2])); return; }\n"
                         "#endif\n",
                         cell, cell, cell);
-        for (uint32_t j = 0; j < c->n; j++)
+        for (uint32_t j = 0; j < output_words(e, c); j++)
             text_printf(t,
                         "for (uint lane = 0u; lane < n; lane++) out[lane * %zuu + %uu] = "
                         "a_get%s(&s->c%u[%u], (int)lane);\n",
                         words, at + j, emit_cell_is_int(e, cell) ? "i" : "", cell, j);
-        at += c->n;
+        at += output_words(e, c);
     }
     text_printf(t, "(void)s; (void)n; (void)out;\n}\n#define A_OUT_WORDS%s %uu\n", e->suffix, at);
     e->out->out_words = at;
@@ -1279,6 +1289,8 @@ static void write_state(struct emit *e, struct text *t)
                                  : "uint index;\nK_GLOBAL uint *log;\nuint log_words;\n");
     if (e->asks)
         text_puts(t, "uint waits, replies, reply;\n");
+    if (e->opt->called)
+        text_puts(t, "const uint *stack;\n");
     if (e->out->traces)
         text_puts(t, "const struct k_globals *g;\nstruct k_traced traced;\n");
     if (e->nodes.data)

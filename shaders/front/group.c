@@ -758,6 +758,59 @@ void asl_group_output(struct asl_group *g, const char *name)
 
 void asl_group_userdata_isconnected(struct asl_group *g) { g->userdata_isconnected = true; }
 
+enum status asl_group_alone(struct arena *a, const struct asl_group *g, size_t layer,
+                            struct asl_group **out, struct error *err)
+{
+    const struct asl_layer *from = g->layers[layer];
+    const size_t n = from->shader->info.param_count;
+    struct asl_group *own = ARENA_NEW(a, struct asl_group);
+    struct asl_layer *to = ARENA_NEW(a, struct asl_layer);
+    struct asl_layer **list = ARENA_ARRAY(a, struct asl_layer *, 1);
+    bool *lockgeom = ARENA_ARRAY(a, bool, n + 1);
+    if (!own || !to || !list || !lockgeom)
+        return no_memory(err);
+    if (n)
+        memcpy(lockgeom, from->lockgeom, n * sizeof *lockgeom);
+    for (const struct asl_connection *k = from->connections; k; k = k->next) {
+        const struct asl_param *p = &from->shader->info.params[k->to_param];
+        if (p->output || (!k->to_whole && !from->lockgeom[k->to_param]))
+            return error_msg(err, STATUS_UNSUPPORTED, "%s is connected to parameter '%s'",
+                             p->output ? "an output" : "a part of what geometry may give", p->name);
+        lockgeom[k->to_param] = lockgeom[k->to_param] || k->to_whole; /* geometry is not asked */
+    }
+    *to = *from;
+    to->lockgeom = lockgeom;
+    to->connections = NULL;
+    to->mode = 2;
+    list[0] = to;
+    *own = (struct asl_group){.arena = a,
+                              .name = g->name,
+                              .layers = list,
+                              .layer_count = 1,
+                              .userdata_isconnected = g->userdata_isconnected,
+                              .finished = true};
+    *out = own;
+    return STATUS_OK;
+}
+
+bool asl_group_link_at(const struct asl_group *g, size_t layer, size_t index,
+                       struct asl_group_link *out)
+{
+    const struct asl_connection *k = g->layers[layer]->connections;
+    while (k && index--)
+        k = k->next;
+    if (k)
+        *out = (struct asl_group_link){.from_layer = k->from_layer,
+                                       .from_param = k->from_param,
+                                       .to_param = k->to_param,
+                                       .from_slot = k->from_slot,
+                                       .to_slot = k->to_slot,
+                                       .from_type = k->from_type,
+                                       .to_type = k->to_type,
+                                       .to_whole = k->to_whole};
+    return k != NULL;
+}
+
 size_t asl_group_layers(const struct asl_group *g) { return g->layer_count; }
 const char *asl_group_layer_name(const struct asl_group *g, size_t layer)
 {

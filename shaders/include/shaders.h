@@ -205,6 +205,21 @@ void asl_group_output(struct asl_group *g, const char *name);
 void asl_group_userdata_isconnected(struct asl_group *g);
 /* No more layers after this. Fails: ARG without layers. */
 enum status asl_group_finish(struct asl_group *g, struct error *err);
+/* A layer as a group of its own, of the same values; what is connected to it, its caller gives in
+ * the argument area (asl_lower_options.alone). Lives in the arena, and is gone when g is. Fails:
+ * UNSUPPORTED (connections that the area cannot stand for), MEMORY. */
+enum status asl_group_alone(struct arena *a, const struct asl_group *g, size_t layer,
+                            struct asl_group **out, struct error *err);
+/* Connection `index` into the layer, in the order in which they are brought; false: there are no
+ * more. Slots are where what is named begins in the parameter's value. */
+struct asl_group_link {
+    size_t from_layer, from_param, to_param;
+    uint32_t from_slot, to_slot;
+    struct asl_type from_type, to_type; /* of what is named */
+    bool to_whole;                      /* the whole parameter */
+};
+bool asl_group_link_at(const struct asl_group *g, size_t layer, size_t index,
+                       struct asl_group_link *out);
 size_t asl_group_layers(const struct asl_group *g);
 const char *asl_group_layer_name(const struct asl_group *g, size_t layer);
 /* Does the layer's text write a global variable: Ci, P, N or another? */
@@ -412,6 +427,10 @@ struct asl_lower_options {
      * every output parameter of every layer that runs and every global variable. */
     const char *const *outputs;
     const char *const *entry_layers; /* as asl_context_options has them */
+    /* Of asl_group_alone: the text is that of the master, whatever its parameters' values and
+     * connections are. Every parameter has its derivatives in the argument area, and outputs keep
+     * theirs. With bake_strings, not with bake. */
+    bool alone;
     uint32_t raytype_known, raytype; /* bits of the ray's type that are the same at every point */
     size_t max_ops;                  /* instructions of one layer; 0: 2 million */
     const char *fault; /* asl_fault_at: a mistake to be made in the finished code; NULL: none */
@@ -543,6 +562,10 @@ struct asl_emit_options {
     const char *suffix; /* of names at file scope, so that one text can hold several groups; NULL:
                            none */
     const char *const *outputs; /* what a_outputs writes, one after another; ends with NULL */
+    bool called; /* of a surface's layer that was lowered alone: called for a step of a material's
+                    program. Word i of its argument area says where argument i stands
+                    (A_ARGUMENT(s, i), which the text before it defines); outputs have their
+                    derivatives behind them (asl_emitted.outputs) */
     /* of asl_emit_llvm */
     unsigned lanes;          /* 8 or 16; a surface has one */
     const char *float_flags; /* LLVM's, of sums and products, as " contract"; NULL: none */
@@ -626,6 +649,13 @@ struct asl_emitted {
     const char *const *components;
     size_t component_count;
     bool traces; /* rays: the kernel needs K_FEATURE_RAYS */
+    /* Of a text that is called: its outputs. `changes`: two rows more, of n words each. */
+    const struct asl_emitted_output {
+        uint32_t at, n;
+        bool changes;
+    } * outputs;
+    const bool *reads; /* of texts in C: by slot of the argument area, whether the text reads it */
+    bool sends;        /* surfaces: messages between layers, which a layer alone cannot have */
     /* What occlusion() without a point asks, where it is known before a point runs: constants, or
      * slots of the argument area. The first of them: others are asked in place. */
     struct asl_emitted_occlusion {

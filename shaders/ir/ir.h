@@ -29,13 +29,14 @@ enum ir_scope {
 struct ir_cell {
     const char *name;
     enum ir_scope scope;
-    uint32_t layer;       /* PARAM, LOCAL: whose; GLOBAL: enum asl_global */
-    uint32_t n;           /* slots of the value */
-    bool derivs;          /* then 3 n slots in all */
-    bool observed;        /* its value is a result of the group: stores matter */
-    enum ir_type type;    /* of all n slots, when types is NULL */
-    const uint8_t *types; /* enum ir_type of each slot when they differ; derivatives are floats */
-    struct asl_type asl;  /* for messages and results; UNKNOWN for temporaries */
+    uint32_t layer;        /* PARAM, LOCAL: whose; GLOBAL: enum asl_global */
+    uint32_t n;            /* slots of the value */
+    bool derivs;           /* then 3 n slots in all */
+    bool observed;         /* its value is a result of the group: stores matter */
+    bool observed_changes; /* its derivatives are, too */
+    enum ir_type type;     /* of all n slots, when types is NULL */
+    const uint8_t *types;  /* enum ir_type of each slot when they differ; derivatives are floats */
+    struct asl_type asl;   /* for messages and results; UNKNOWN for temporaries */
 };
 static inline uint32_t ir_cell_slots(const struct ir_cell *c)
 {
@@ -164,7 +165,8 @@ struct ir_layer {
 };
 
 /* A slot of the argument area. When a parameter's default is a computation, one slot of type int
- * (`is_set`) says whether the area gives the value (1) or the computation does (0). */
+ * (`is_set`) says whether the area gives the value (1) or the computation does (0). A layer lowered
+ * alone has the value's derivatives there too: slots as in a cell. */
 struct ir_arg_slot {
     uint32_t layer, param, slot;
     enum ir_type type;

@@ -646,6 +646,8 @@ void asl_code_args_fill(const struct asl_code *c, const struct asl_group *g, uni
             v = p->default_value;
         if (a->is_set)
             area[i].i = v != NULL;
+        else if (a->slot >= asl_type_slots(p->type))
+            area[i].f = 0;
         else
             area[i] = v ? v[a->slot] : a->value;
     }

@@ -436,9 +436,12 @@ static bool check_tables(struct verifier *v)
         CHECK(a->layer < c->layer_count && a->param < c->layers[a->layer].param_count, NULL,
               "argument %u belongs to no parameter", i);
         struct asl_type t = c->layers[a->layer].params[a->param].type;
+        const size_t n = asl_type_slots(t);
         CHECK(a->is_set ? a->type == IR_I
-                        : a->slot < asl_type_slots(t) && a->type == ir_slot_type(t, a->slot) &&
-                              a->type != IR_C,
+              : a->slot < n
+                  ? a->type == ir_slot_type(t, a->slot) && a->type != IR_C
+                  : a->slot < 3 * n && c->cells[c->layers[a->layer].params[a->param].cell].derivs &&
+                        a->type == IR_F,
               NULL, "argument %u is of another type than its parameter", i);
         CHECK(a->type != IR_S || a->value.s, NULL, "argument %u has no text", i);
     }

@@ -166,13 +166,19 @@ static void copy_connection(struct lower *l, const struct asl_connection *k)
     lower_store(l, &b, &out);
 }
 
+/* Does another layer of the code give the parameter? */
+static bool is_brought(const struct lower *l, size_t param)
+{
+    return !l->opt->alone && l->layer->connected[param];
+}
+
 void lower_bring(struct lower *l, const struct asl_symbol *param)
 {
     size_t p = 0;
     const struct asl_formal *a = l->layer->shader->fn->formals;
     for (; a && a->symbol != param; a = a->next)
         p++;
-    if (!a || !l->layer->connected[p])
+    if (!a || !is_brought(l, p))
         return;
     struct lplace flag = {.cell = l->pending[p], .n = 1, .type = asl_type_of(ASL_INT)};
     struct lrow pending = lower_load(l, &flag, false);
@@ -210,19 +216,28 @@ static ir_value argument(struct lower *l, struct ir_arg_slot slot)
     return i->result;
 }
 
-/* From the argument area; `v` is what the group gives now, or NULL. */
+/* From the argument area; `v` is what the group gives now, or NULL. Of a layer alone it has the
+ * derivatives too, of what others give. */
 static void store_arguments(struct lower *l, const struct lplace *p, uint32_t param,
                             const union asl_slot *v)
 {
     struct lplace one = *p;
-    for (uint32_t i = 0; i < p->n; i++) {
-        struct ir_arg_slot slot = {
-            .layer = l->index, .param = param, .slot = i, .type = ir_slot_type(p->type, i)};
-        if (v)
+    const bool changes = l->opt->alone && p->d;
+    if (changes)
+        one.d = 0;
+    for (uint32_t i = 0; i < (changes ? 3 : 1) * p->n; i++) {
+        const uint32_t row = i / p->n;
+        struct ir_arg_slot slot = {.layer = l->index,
+                                   .param = param,
+                                   .slot = i,
+                                   .type = row ? IR_F : ir_slot_type(p->type, i)};
+        if (row)
+            slot.value.f = 0;
+        else if (v)
             slot.value = v[i];
         else if (slot.type == IR_S)
             slot.value.s = "";
-        one.base = p->base + i;
+        one.base = p->base + row * p->d + i % p->n;
         one.n = 1;
         struct lrow r = lower_row(l, 1, false);
         r.v[0] = argument(l, slot);
@@ -249,12 +264,12 @@ static void give_value(struct lower *l, const struct lplace *p, const struct asl
         store_slots(l, p, v);
     } else if (!settable) {
         default_value(l, p, a);
-    } else if (v || info->constant || !a->init) {
+    } else if ((v && !l->opt->alone) || info->constant || !a->init) {
         store_arguments(l, p, i, v ? v : info->constant ? info->default_value : NULL);
     } else {
         struct ir_arg_slot is_set = {.layer = l->index, .param = i, .type = IR_I, .is_set = true};
         struct ir_inst *k = lower_open(l, IR_IF, argument(l, is_set));
-        store_arguments(l, p, i, NULL);
+        store_arguments(l, p, i, v);
         lower_other(l, k);
         default_value(l, p, a);
         lower_close(l, k);
@@ -289,7 +304,7 @@ static void start_params(struct lower *l)
     for (const struct asl_formal *a = l->layer->shader->fn->formals; a; a = a->next, i++) {
         struct lplace p = l->bound[a->symbol->index];
         lower_at(l, a->at);
-        if (l->layer->connected[i]) {
+        if (is_brought(l, i)) {
             struct lplace flag = {.cell = l->pending[i], .n = 1, .type = asl_type_of(ASL_INT)};
             struct lrow one = lower_row(l, 1, false);
             one.v[0] = ir_const_i(&l->b, 1);
@@ -355,7 +370,7 @@ static void make_layer(struct lower *l, uint32_t index)
     uint32_t i = 0;
     for (const struct asl_formal *a = layer->shader->fn->formals; a; a = a->next, i++) {
         l->bound[a->symbol->index] = param_place(l, index, i);
-        if (layer->connected[i])
+        if (is_brought(l, i))
             l->pending[i] = lower_temp(l, asl_type_of(ASL_INT), false, "pending").cell;
     }
     for (size_t s = 0; s < p->symbol_count; s++) {
@@ -392,6 +407,7 @@ static void observe(struct lower *l, const char *name)
         for (uint32_t p = 0; p < layer->param_count; p++) {
             if (strcmp(layer->params[p].name, param) == 0) {
                 code->cells[layer->params[p].cell].observed = true;
+                code->cells[layer->params[p].cell].observed_changes = l->opt->alone;
                 found = true;
             }
         }

@@ -99,7 +99,8 @@ static void add_others(const struct sweep *s, slot_set live, const uint64_t *own
             (cell->scope == IR_PARAM && (globals_only || cell->layer != o->index)))
             continue;
         for (uint32_t k = 0; k < ir_cell_slots(cell); k++)
-            if ((!globals_only && cell->observed && k < cell->n) || others_read(o, c, k, own))
+            if ((!globals_only && cell->observed && (k < cell->n || cell->observed_changes)) ||
+                others_read(o, c, k, own))
                 add(live, track + k);
     }
 }
