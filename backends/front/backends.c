@@ -270,8 +270,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     free(d->shader_ids);
     d->shader_ids = scene_shader_ids(s);
     d->loaded = true;
-    if (d->wanted_model != MODEL_AUTO && d->layout.shaders.source.len &&
-        (d->wanted_model == MODEL_RESTRICTED) != d->masters)
+    if (d->wanted_model != MODEL_AUTO && (d->wanted_model == MODEL_RESTRICTED) != d->masters)
         d->built = false; /* for another model than the scene */
     if (d->built && (st = request_again(d, err)))
         return st;
