@@ -375,11 +375,9 @@ static enum status area_make(struct maker *m, uint32_t material, size_t layer)
         m->words->words[x->args + i] = word;
     }
     for (size_t i = 0; i < images && st == STATUS_OK; i++) {
-        const struct asl_image *image =
-            shader_images_find(&m->scene->shader_images, x->emitted.images[i]);
         uint32_t word = 0;
-        if (image)
-            st = shade_words_image(m->words, image, &word, m->err);
+        st = shade_words_emitted(m->words, &m->scene->shader_images, &x->emitted.images[i], &word,
+                                 m->err);
         m->words->words[x->args + n + i] = word;
     }
     return st;
