@@ -168,14 +168,15 @@ enum status conform_shaders(struct arena *a, const char *path, const char *const
     return STATUS_OK;
 }
 
-static void add_folder(struct listing *l, const char *group, const char *folder)
+/* ending: of the files that count. */
+static void add_folder(struct listing *l, const char *group, const char *folder, const char *ending)
 {
     const char *const *path = NULL;
     size_t n = 0;
     l->failed = conform_shaders(l->arena, folder, &path, &n, NULL) != STATUS_OK || l->failed;
     for (size_t i = 0; i < n; i++) {
         char *name = case_word(l->arena, path[i]);
-        if (name && runs(l->arena, path[i]))
+        if (name && path_ends(path[i], ending) && runs(l->arena, path[i]))
             add_file(l, group, name, path[i]);
     }
 }
@@ -279,8 +280,8 @@ enum status shader_cases(struct arena *a, const char *const *paths, size_t count
         add_all(&l, "generated", name, NULL);
     }
     add_builtins(&l);
-    add_folder(&l, "library", library);
-    add_folder(&l, "golden", golden);
+    add_folder(&l, "library", library, "");
+    add_folder(&l, "golden", golden, ".asl"); /* C there is tests' own */
     add_files(&l, paths, count);
     *out = l.list;
     *case_count = l.count;

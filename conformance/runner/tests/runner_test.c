@@ -398,6 +398,8 @@ static void core_list_is_whole(void **state)
         else if (strcmp(all[i].level, "shader") != 0 &&
                  strncmp(all[i].name, "image.relations.", 16) != 0) /* with --suite all alone */
             fail_msg("%s is not in lists/core.txt", all[i].name);
+        if (strncmp(all[i].name, "shader.golden.", 14) == 0) /* C beside them is tests' own */
+            assert_true(path_ends(all[i].scene, ".asl"));
     }
     assert_int_equal(found, listed);
     for (size_t i = 0; i < count; i++)
