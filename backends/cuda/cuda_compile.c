@@ -50,9 +50,6 @@ static const char *haste(const struct program_request *r)
     /* One sample's vertices, never timed: a third of the compiler's time. */
     if (r->part == PART_TRACE || strlen(r->source) > strlen(kernel_source) + LONG_TEXT)
         return "--Ofast-compile=max";
-    /* The largest kernel of most scenes: the same PTX, two thirds of the assembler's time. */
-    if (r->piece == PIECE_SHADE && r->features & K_FEATURE_LOBES)
-        return "--ptxas-options=--Ofast-compile=min";
     return "";
 }
 
