@@ -222,7 +222,8 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
 {
     struct worker *w = ctx;
     if (w->run->aloud)
-        shade_log_message(&w->unit->log, w->asker.point, kind, to, text);
+        shade_log_message(&w->unit->log, w->asker.point, kind, to, text,
+                          w->run->shade->opt.error_repeats);
 }
 
 static void on_call(void *ctx, uint32_t call, uint32_t i, uint32_t *io, uint32_t *rows)
@@ -327,7 +328,7 @@ static enum status workers_make(struct native_run *run, unsigned threads, struct
         w->run = run;
         w->asker = (struct shade_asker){.shade = run->shade, .points = run->points};
         struct asl_context_options o = {.services = shade_services(&w->asker, on_message),
-                                        .error_repeats = run->shade->opt.error_repeats};
+                                        .error_repeats = true}; /* the log looks at points */
         enum status st = asl_host_new(run->native->program.code, &run->native->program.emitted, &o,
                                       &w->host, err);
         if (st != STATUS_OK)

@@ -33,7 +33,8 @@ struct device_run {
 static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
 {
     struct device_run *r = ctx;
-    shade_log_message(&r->unit.log, r->asker.point, kind, to, text);
+    shade_log_message(&r->unit.log, r->asker.point, kind, to, text,
+                      r->asker.shade->opt.error_repeats);
 }
 
 /* ---- what points wrote down ------------------------------------------------------------------ */
@@ -336,7 +337,7 @@ enum status shade_device_run(struct shade *s, struct shade_program *p,
 {
     struct device_run r = {.asker = {.shade = s, .points = points}, .program = p, .out = out};
     struct asl_context_options o = {.services = shade_services(&r.asker, on_message),
-                                    .error_repeats = s->opt.error_repeats};
+                                    .error_repeats = true}; /* the log looks at points */
     struct arena a = {0};
     enum status st = shade_input_make(s, p, points, &a, &r.input, err);
     if (st == STATUS_OK)

@@ -45,12 +45,19 @@ struct shade_strings {
 uint32_t shade_string_id(struct shade_strings *s, const char *text);
 void shade_strings_free(struct shade_strings *s); /* not the texts */
 
-/* What points said, written by one thread: messages of a run of points, in order. */
+/* What points said, written by one thread. Zeroed is valid. */
 struct shade_log {
-    struct text text;
+    struct text text; /* messages of a run of points; those of one point in order */
+    struct text key;  /* of the message that is asked about */
+    struct arena arena;
+    struct shade_strings said; /* errors and warnings, unless they repeat */
+    size_t *first;             /* by number of said: the least point that said it */
+    bool failed;
 };
+/* An error or warning that a point before, or this one, said is dropped, unless `repeats`. Rows of
+ * points speak statement by statement: of several the first to speak need not be the least. */
 void shade_log_message(struct shade_log *log, size_t point, enum asl_message kind, const char *to,
-                       const char *text);
+                       const char *text, bool repeats);
 /* Forgets messages of points >= point. */
 void shade_log_cut(struct shade_log *log, size_t point);
 

@@ -37,7 +37,7 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
 {
     struct thread_state *t = ctx;
     if (t->run->aloud)
-        shade_log_message(t->log, t->asker.point, kind, to, text);
+        shade_log_message(t->log, t->asker.point, kind, to, text, t->run->shade->opt.error_repeats);
 }
 
 /* ---- the two machines ----------------------------------------------------------------------- */
@@ -224,7 +224,7 @@ static enum status contexts_make(struct interp_run *run, struct error *err)
         struct asl_context_options o = {.services = shade_services(&t->asker, on_message),
                                         .step_budget = s->opt.step_budget,
                                         .perturb = s->opt.perturb,
-                                        .error_repeats = s->opt.error_repeats,
+                                        .error_repeats = true, /* the log looks at points */
                                         .entry_layers = s->entry_layers};
         st = machine_new(t, &o, err);
         if (st == STATUS_OK && t->context && s->opt.perturb && s->opt.mode != MODE_STRICT)

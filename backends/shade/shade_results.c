@@ -68,9 +68,34 @@ void shade_strings_free(struct shade_strings *s)
     s->slots = NULL;
 }
 
-void shade_log_message(struct shade_log *log, size_t point, enum asl_message kind, const char *to,
-                       const char *text)
+/* Was it said by this point or one before? Else this one is the first. */
+static bool said_before(struct shade_log *log, size_t point, enum asl_message kind, const char *to,
+                        const char *text)
 {
+    const size_t before = log->said.count, room = log->said.cap;
+    log->said.arena = &log->arena;
+    log->key.len = 0;
+    text_printf(&log->key, "%d %s\n%s", (int)kind, to, text);
+    const uint32_t id = log->key.failed ? 0 : shade_string_id(&log->said, log->key.data);
+    if (log->said.cap > room) {
+        size_t *more = ARENA_ARRAY(&log->arena, size_t, log->said.cap);
+        if (more && before)
+            memcpy(more, log->first, before * sizeof *more);
+        log->first = more;
+    }
+    log->failed = log->failed || log->key.failed || log->said.failed || !log->first;
+    if (log->failed || (id < before && log->first[id] <= point))
+        return true;
+    log->first[id] = point;
+    return false;
+}
+
+void shade_log_message(struct shade_log *log, size_t point, enum asl_message kind, const char *to,
+                       const char *text, bool repeats)
+{
+    if (!repeats && (kind == ASL_MSG_ERROR || kind == ASL_MSG_WARNING) &&
+        said_before(log, point, kind, to, text))
+        return;
     unsigned char letter = (unsigned char)kind;
     text_append(&log->text, (const char *)&point, sizeof point);
     text_append(&log->text, (const char *)&letter, 1);
@@ -107,7 +132,7 @@ static enum status logs_collect(const struct shade_unit *units, size_t count, bo
     bool failed = false;
     for (size_t i = 0; i < count; i++) {
         const struct text *t = &units[i].log.text;
-        failed = failed || t->failed;
+        failed = failed || t->failed || units[i].log.failed;
         for (const char *p = t->data; p && p < t->data + t->len; n++)
             p = log_next(p, &m);
     }
@@ -163,6 +188,9 @@ void shade_log_cut(struct shade_log *log, size_t point)
         }
     }
     log->text.len = kept;
+    for (size_t i = 0; log->first && i < log->said.count; i++)
+        if (log->first[i] >= point)
+            log->first[i] = SIZE_MAX; /* it may be said again */
 }
 
 static bool is_text(struct asl_type t, size_t slot)
@@ -230,6 +258,9 @@ void shade_units_free(struct shade_unit *units, size_t count)
 {
     for (size_t i = 0; units && i < count; i++) {
         text_free(&units[i].log.text);
+        text_free(&units[i].log.key);
+        shade_strings_free(&units[i].log.said);
+        arena_free(&units[i].log.arena);
         text_free(&units[i].strings);
         text_free(&units[i].failures);
     }

@@ -415,7 +415,8 @@ static enum status judge_program(struct run_context *c, const char *name, const 
     if (st == STATUS_OK)
         st = shader_file_read(&a, name, text, size, variation, &f, err);
     if (st == STATUS_OK)
-        st = shader_points(&a, SIDE, RANDOM_POINTS, !c->scene_path, &points, &count, err);
+        st = shader_points(&a, SIDE, RANDOM_POINTS, !c->scene_path || f.special, &points, &count,
+                           err);
     for (size_t w = from; st == STATUS_OK && w < to && !*different; w++) {
         struct shader_comparison r;
         s.level = ways[w].level;

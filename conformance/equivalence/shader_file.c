@@ -126,6 +126,7 @@ static enum status apply(struct reading *r, char *d, struct error *err)
             word[i + 1] = blank + 1 + strspn(blank + 1, " ");
         }
     }
+    r->file->special = r->file->special || strcmp(d, "special") == 0;
     if (strcmp(d, "param") == 0 && word[2]) {
         if (r->set)
             r->set[r->set_count++] = word[1];

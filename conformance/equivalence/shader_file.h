@@ -5,6 +5,7 @@
  *   //! param NAME VALUE            a value for the next layer
  *   //! layer SHADER NAME           a layer: the shader of that name in this file
  *   //! connect A.OUTPUT B.PARAM    as `isophote shade --connect`
+ *   //! special                     points that hold infinities, NaN and -0 count, too
  *   //! error ..., //! fails ...    the file is about what is refused; nothing runs
  *
  * Without layers the group is the file's last shader. */
@@ -21,6 +22,7 @@ struct shader_file {
     const char *const *last; /* outputs of the last layer, and Ci; ends with NULL */
     const char *const *all;  /* of all layers, "layer.name" */
     size_t layers;
+    bool special; /* see there */
     bool snapped; /* some layer has the output `unsure`: asl_generate.h */
 };
 /* `variation` 0: the parameters' own values; else numbers and triples that nothing sets or connects

@@ -2,6 +2,7 @@
 /* From a difference to the smallest program that shows it, and the statement. */
 #include "shader_finding.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,6 +48,15 @@ static enum status write_program(const char *name, const struct text *program, c
     return file_write(path, program->data, program->len, err);
 }
 
+/* Do the points hold what only programs at special points meet? */
+static bool at_special(const struct asl_globals *points, size_t count)
+{
+    bool special = false;
+    for (size_t i = 0; i < count; i++)
+        special = special || !isfinite(points[i].u.v) || !isfinite(points[i].v.v);
+    return special;
+}
+
 static void tell(const struct shader_setting *s, const struct shader_difference *d,
                  const struct shader_place *place, struct shader_finding *out)
 {
@@ -82,6 +92,8 @@ enum status shader_finding_make(const char *name, const char *text, size_t size,
         bool located =
             s->mode == MODE_STRICT && shader_locate(name, small.data, s, &on->points[at], &place);
         tell(s, &c.first, located ? &place : NULL, out);
+        if (at_special(points, count)) /* so that the file alone shows it */
+            text_puts(&small, "\n//! special\n");
         st = write_program(name, &small, out->file, sizeof out->file, err);
     } else { /* MISMATCH: it differs in one run and not in the next, which is a finding too */
         tell(s, first, NULL, out);

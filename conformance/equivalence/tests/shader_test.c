@@ -124,6 +124,33 @@ static void bounds_explain_what_they_should(void **state)
     assert_int_equal(c.moved, 0);
 }
 
+/* Rows of points speak statement by statement, so that a later point may be the first to say what an
+ * earlier one says too: it is told of the earlier. */
+static void what_is_said_again_is_told_of_the_first_point(void **state)
+{
+    (void)state;
+    static const char text[] = "shader t(output float r = 0) { r = u + v; if (u > 0.4) "
+                               "error(\"here\"); else { error(\"there\"); error(\"here\"); } }";
+    static const char *const engines[] = {"ir", "native"};
+    struct arena a = {0};
+    struct shader_file f;
+    struct asl_globals *points;
+    size_t count;
+    struct error err = {0};
+    assert_int_equal(shader_file_read(&a, "t.asl", text, strlen(text), 0, &f, &err), STATUS_OK);
+    assert_int_equal(shader_points(&a, 4, 0, false, &points, &count, &err), STATUS_OK);
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        const struct shader_setting s = {.engine = engines[i], .level = 2};
+        struct shader_comparison c;
+        if (shader_compare(&f, &s, points, count, &c, &err) != STATUS_OK)
+            fail_msg("%s", err.msg);
+        if (c.different)
+            fail_msg("%s", c.first.text);
+        assert_int_equal(c.messages, 2);
+    }
+    arena_free(&a);
+}
+
 /* Output r of the interpreter on a 4x4 grid, builtins moved by seed `perturb` (0: as they are). */
 static void run_moved(const char *text, uint32_t perturb, float r[16])
 {
@@ -250,6 +277,10 @@ static void directives_make_networks(void **state)
     assert_int_not_equal(shader_file_read(&a, "n.asl", bad, strlen(bad), 0, &f, &err), STATUS_OK);
     assert_int_equal(err.line, 2);
     assert_true(shader_file_refused("shader x() {}\n//! error 1:1: bad\n"));
+    assert_false(f.special);
+    assert_int_equal(shader_file_read(&a, "s.asl", "shader x() {}\n//! special\n", 26, 0, &f, &err),
+                     STATUS_OK);
+    assert_true(f.special);
     assert_false(shader_file_refused(good));
     arena_free(&a);
 }
@@ -260,6 +291,7 @@ int main(void)
         cmocka_unit_test(programs_are_pure_and_well_typed),
         cmocka_unit_test(every_mistake_shows),
         cmocka_unit_test(bounds_explain_what_they_should),
+        cmocka_unit_test(what_is_said_again_is_told_of_the_first_point),
         cmocka_unit_test(bounded_results_take_all_places),
         cmocka_unit_test(turned_points_move_by_what_is_turned),
         cmocka_unit_test(reduced_programs_name_the_statement),
