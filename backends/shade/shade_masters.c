@@ -255,25 +255,6 @@ static void put_walk(struct maker *m)
 
 /* ---- what a material runs ------------------------------------------------------------------- */
 
-/* "layer.output": both their numbers; false: the group has none. */
-static bool drive_find(const struct asl_group *g, const char *name, size_t *layer, size_t *param)
-{
-    const char *dot = strchr(name, '.');
-    for (size_t l = 0; dot && l < asl_group_layers(g); l++) {
-        const char *is = asl_group_layer_name(g, l);
-        if (strlen(is) != (size_t)(dot - name) || strncmp(is, name, strlen(is)) != 0)
-            continue;
-        const struct asl_shader_info *s = asl_group_layer_shader(g, l);
-        for (size_t k = 0; k < s->param_count; k++)
-            if (strcmp(s->params[k].name, dot + 1) == 0) {
-                *layer = l;
-                *param = k;
-                return true;
-            }
-    }
-    return false;
-}
-
 /* The last connection into that slot of the layer's parameter. */
 static bool link_find(const struct asl_group *g, size_t layer, const struct asl_code_arg *a,
                       struct asl_group_link *out)
@@ -407,7 +388,7 @@ static enum status needs_find(struct maker *m, uint32_t material)
         for (size_t l = 0; l < p->count; l++)
             p->layers[l].needed |= strcmp(asl_group_layer_name(g, l), *e) == 0;
     for (int i = 0; i < DRIVE_COUNT; i++)
-        if (shading->drive[i] && drive_find(g, shading->drive[i], &layer, &param)) {
+        if (shading->drive[i] && shade_drive_find(g, shading->drive[i], &layer, &param)) {
             p->layers[layer].needed = true;
             p->layers[layer].last_use = p->count;
         }
@@ -470,7 +451,7 @@ static enum status drives_make(struct maker *m, const struct layer_program *p, u
         size_t layer, param;
         if (!p->shading->drive[i])
             continue;
-        if (!drive_find(g, p->shading->drive[i], &layer, &param) ||
+        if (!shade_drive_find(g, p->shading->drive[i], &layer, &param) ||
             p->layers[layer].output_of[param] < 0)
             return error_msg(m->err, STATUS_UNSUPPORTED,
                              "the model restricted cannot take '%s' to a base",

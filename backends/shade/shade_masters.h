@@ -40,4 +40,6 @@ enum status shade_keep_voice(struct shade_scene *x, const struct scene *s,
                              const struct asl_code *code, const char *const *outputs,
                              const struct shade_voice_place *at, struct error *err);
 void shade_stats_add(struct shading_stats *s, const struct asl_code *code);
+/* The layer and parameter that "layer.output" says; false: the group has none. */
+bool shade_drive_find(const struct asl_group *g, const char *name, size_t *layer, size_t *param);
 #endif

@@ -155,20 +155,30 @@ static void put_entry_llvm(struct text *t, const struct shading *shading, const 
     text_puts(t, "call void @al_drives_finish(ptr %run)\nret void\n}\n");
 }
 
-/* The type of the output that "layer.name" says. */
-static struct asl_type output_type(const struct asl_group *g, const char *name)
+bool shade_drive_find(const struct asl_group *g, const char *name, size_t *layer, size_t *param)
 {
     const char *dot = strchr(name, '.');
     for (size_t l = 0; dot && l < asl_group_layers(g); l++) {
-        const char *layer = asl_group_layer_name(g, l);
-        if (strlen(layer) != (size_t)(dot - name) || strncmp(layer, name, strlen(layer)) != 0)
+        const char *is = asl_group_layer_name(g, l);
+        if (strlen(is) != (size_t)(dot - name) || strncmp(is, name, strlen(is)) != 0)
             continue;
         const struct asl_shader_info *s = asl_group_layer_shader(g, l);
         for (size_t k = 0; k < s->param_count; k++)
-            if (strcmp(s->params[k].name, dot + 1) == 0)
-                return s->params[k].type;
+            if (strcmp(s->params[k].name, dot + 1) == 0) {
+                *layer = l;
+                *param = k;
+                return true;
+            }
     }
-    return (struct asl_type){ASL_FLOAT, 0, NULL};
+    return false;
+}
+
+static struct asl_type output_type(const struct asl_group *g, const char *name)
+{
+    size_t layer, param;
+    return shade_drive_find(g, name, &layer, &param)
+               ? asl_group_layer_shader(g, layer)->params[param].type
+               : (struct asl_type){ASL_FLOAT, 0, NULL};
 }
 
 /* Emits the group with that suffix, and its entry. */

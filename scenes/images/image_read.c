@@ -225,8 +225,8 @@ static enum status read_levels(const struct image_source *image, const struct fo
             break;
         s.level = l.count;
         status = f->find_level(&s, &width, &height);
-        if (status == STATUS_OK &&
-            !(halves(above->width, width) && halves(above->height, height))) {
+        if (status == STATUS_OK && !image_is_level((uint32_t[]){above->width, above->height},
+                                                   (uint32_t[]){width, height})) {
             bool page = width == l.level[0].width && height == l.level[0].height;
             if (width != 0 && !page)
                 (void)snprintf(l.ended, sizeof l.ended,

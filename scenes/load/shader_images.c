@@ -34,12 +34,18 @@ static void note_string(void *ctx, const char *text)
     g->all = g->all || strcmp(text, "subimage") == 0;
 }
 
+static struct shader_image *find(const struct shader_images *s, const char *name)
+{
+    struct shader_image *i = s->first;
+    while (i && strcmp(i->name, name) != 0)
+        i = i->next;
+    return i;
+}
+
 const struct asl_image *shader_images_find(const struct shader_images *s, const char *name)
 {
-    for (const struct shader_image *i = s->first; i; i = i->next)
-        if (strcmp(i->name, name) == 0)
-            return &i->image;
-    return NULL;
+    const struct shader_image *i = find(s, name);
+    return i ? &i->image : NULL;
 }
 
 struct shader_image_fault {
@@ -171,14 +177,6 @@ static void complete(struct gathering *g, struct shader_image *i)
         warn(g, i, path, why.msg);
     else if (file.count == i->image.subimage_count)
         build_more(g, i, path, &file);
-}
-
-static struct shader_image *find(const struct shader_images *s, const char *name)
-{
-    struct shader_image *i = s->first;
-    while (i && strcmp(i->name, name) != 0)
-        i = i->next;
-    return i;
 }
 
 /* One of a set; NULL when there is no such file, and, when the file is no image, why. */
