@@ -453,6 +453,7 @@ struct shade_options {
     unsigned level;             /* 0 to 2: how much translating engines optimise */
     enum shade_form form;       /* of the engine native; others have one */
     bool bake;                  /* parameters become constants: reparam compiles again */
+    bool stay_in_loops;         /* nothing is moved out of loops (asl_lower_options) */
     unsigned threads;           /* engines of the processor; 0: parallel_threads() */
     uint32_t work_group;        /* engines of devices; 0: the device's choice */
     uint64_t step_budget;       /* interpreters: steps of one point; 0: 100 million */
@@ -536,6 +537,8 @@ struct shade_info {
     double translate_s; /* group to the text that a compiler reads */
     double compile_s;   /* that compiler, and loading what it made */
     bool cached;
+    struct asl_grid_work work; /* of `grid`: what its runs did; of others 0 */
+    uint64_t work_points;      /* that it ran, each as often as it did */
 };
 
 /* Engine "interp", "native", "opencl:0" ... Fails: ARG (no such engine, naming those that are; no

@@ -233,6 +233,18 @@ static enum status contexts_make(struct interp_run *run, struct error *err)
     return st;
 }
 
+static void note_work(const struct interp_run *run, const struct asl_grid *g)
+{
+    struct shade_info *info = &run->shade->info;
+    if (!g)
+        return;
+    const struct asl_grid_work w = asl_grid_worked(g);
+    info->work.varying += w.varying;
+    info->work.uniform += w.uniform;
+    info->work.spared += w.spared;
+    info->work_points += w.points;
+}
+
 static enum status run_all(struct interp_run *run, size_t units, struct error *err)
 {
     enum status st = contexts_make(run, err);
@@ -246,8 +258,10 @@ static enum status run_all(struct interp_run *run, size_t units, struct error *e
         if (run->stop)
             break;
     }
-    for (unsigned i = 0; st == STATUS_OK && i < run->thread_count; i++)
+    for (unsigned i = 0; st == STATUS_OK && i < run->thread_count; i++) {
         run->out->steps += machine_steps(&run->threads[i]);
+        note_work(run, run->threads[i].grid);
+    }
     return st;
 }
 
@@ -300,6 +314,7 @@ static enum status ir_lower(struct shade *s, struct error *err)
     const char **outputs = ARENA_ARRAY(&s->arena, const char *, s->output_count + 1);
     struct asl_lower_options o = {.level = (int)s->opt.level,
                                   .bake = s->opt.bake,
+                                  .stay_in_loops = s->opt.stay_in_loops,
                                   .outputs = outputs,
                                   .entry_layers = s->entry_layers,
                                   .fault = s->opt.fault};

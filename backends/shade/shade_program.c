@@ -36,6 +36,7 @@ static enum status lower(const struct shade *s, struct shade_program *p, const c
 {
     struct asl_lower_options o = {.level = (int)s->opt.level,
                                   .bake = s->opt.bake,
+                                  .stay_in_loops = s->opt.stay_in_loops,
                                   .bake_strings = true,
                                   .outputs = outputs,
                                   .entry_layers = s->entry_layers,

@@ -237,9 +237,11 @@ static void print_stats(const struct asl_code *code, const char *name, size_t la
                         struct text *out)
 {
     struct asl_code_stats s = asl_code_stats(code, layer);
-    text_printf(out, "%s: %zu operations -> %zu, %zu symbols -> %zu, %zu with derivatives -> %zu\n",
+    text_printf(out,
+                "%s: %zu operations -> %zu, %zu symbols -> %zu, %zu with derivatives -> %zu, "
+                "%zu moved out of loops\n",
                 name, s.ops_before, s.ops_after, s.symbols_before, s.symbols_after, s.derivs_before,
-                s.derivs_after);
+                s.derivs_after, s.moved);
 }
 
 static enum status dump_ir(struct arena *a, const struct aslc *c, const struct asl_program *p,
@@ -460,6 +462,8 @@ static const struct option options[] = {
      .words = "ast types ir c c-rows llvm"},
     {"-O0 -O1 -O2", OPTION_LEVEL, AT(lower.level), .help = "how far the IR is optimised",
      .preset = "-O2"},
+    {"--stay-in-loops", OPTION_FLAG, AT(lower.stay_in_loops),
+     .help = "what is the same in each turn of a loop is not moved out of it"},
     {"--bake", OPTION_FLAG, AT(lower.bake),
      .help = "the IR has the parameters' defaults as constants"},
     {"--stats", OPTION_FLAG, AT(stats),

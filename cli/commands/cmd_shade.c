@@ -599,9 +599,10 @@ static void operations_line(const struct asl_code *code, size_t layer, const cha
 {
     struct asl_code_stats t = asl_code_stats(code, layer);
     (void)fprintf(stderr,
-                  "%s: %zu operations -> %zu, %zu symbols -> %zu, %zu with derivatives -> %zu\n",
+                  "%s: %zu operations -> %zu, %zu symbols -> %zu, %zu with derivatives -> %zu, "
+                  "%zu moved out of loops\n",
                   name, t.ops_before, t.ops_after, t.symbols_before, t.symbols_after,
-                  t.derivs_before, t.derivs_after);
+                  t.derivs_before, t.derivs_after, t.moved);
 }
 
 /* Which work a grid shares: of programs that the engine `grid` takes. */
@@ -616,13 +617,26 @@ static void uniform_line(const struct asl_code *code)
     asl_grid_free(g);
 }
 
+/* Of the engine `grid`: what a point asks for, and how much of that its grid did once. */
+static void work_line(const struct shade_info *info)
+{
+    const struct asl_grid_work *w = &info->work;
+    const double points = (double)info->work_points;
+    if (info->work_points)
+        (void)fprintf(stderr, "a point takes %.1f operations: %.1f of its own, %.1f shared\n",
+                      (double)(w->varying + w->uniform + w->spared) / points,
+                      (double)w->varying / points, (double)(w->uniform + w->spared) / points);
+}
+
 /* What the optimiser made of each layer, for the outputs that are asked for. */
 static void operations(const struct shade_command *s)
 {
     struct arena a = {0};
     struct asl_code *code = NULL;
-    const struct asl_lower_options o = {
-        .level = (int)s->opt.level, .bake = s->opt.bake, .outputs = s->opt.outputs};
+    const struct asl_lower_options o = {.level = (int)s->opt.level,
+                                        .bake = s->opt.bake,
+                                        .outputs = s->opt.outputs,
+                                        .stay_in_loops = s->opt.stay_in_loops};
     if (asl_lower(&a, s->group, &o, &code, NULL) == STATUS_OK) {
         size_t n = asl_group_layers(s->group);
         for (size_t i = 0; i < n; i++)
@@ -649,6 +663,7 @@ static void statistics(const struct shade_command *s, const struct shade *shade)
                       info->compile_s, info->cached ? " (from the cache)" : "");
     if (strcmp(info->engine, "interp") != 0)
         operations(s);
+    work_line(info);
 }
 
 static bool json_report(struct shade_command *s, const struct shade *shade)
@@ -932,6 +947,9 @@ static const struct option options[] = {
      .preset = "interp", .words = "interp ir grid native llvm opencl cuda hip level_zero"},
     {"-O0 -O1 -O2", OPTION_LEVEL, AT(opt.level), .help = "how much engines that translate optimise",
      .preset = "-O2"},
+    {"--stay-in-loops", OPTION_FLAG, AT(opt.stay_in_loops),
+     .help = "what is the same in each turn of a loop is not moved out of it, to see what that "
+             "is worth"},
     {"--mode", OPTION_MODE, AT(opt.mode), "MODE", .help = "arithmetic of compiled engines",
      .preset = "strict"},
     {"--form", OPTION_WORD, AT(form), "FORM",

@@ -432,8 +432,9 @@ struct asl_lower_options {
      * theirs. With bake_strings, not with bake. */
     bool alone;
     uint32_t raytype_known, raytype; /* bits of the ray's type that are the same at every point */
-    size_t max_ops;                  /* instructions of one layer; 0: 2 million */
-    const char *fault; /* asl_fault_at: a mistake to be made in the finished code; NULL: none */
+    bool stay_in_loops; /* what is the same in each turn of a loop is not moved out of it */
+    size_t max_ops;     /* instructions of one layer; 0: 2 million */
+    const char *fault;  /* asl_fault_at: a mistake to be made in the finished code; NULL: none */
     /* what each step did is appended (docs/reference/asl_ir.md); may be NULL */
     struct text *witness;
 };
@@ -443,6 +444,7 @@ struct asl_code_stats {
     size_t ops_before, ops_after, symbols_before, symbols_after;
     size_t derivs_before, derivs_after; /* of the symbols: that keep derivatives */
     size_t layers_before, layers_after;
+    size_t moved; /* instructions that were moved out of loops, some of which then merged */
 };
 
 /* Fails: LIMIT (code too large once functions are inlined), MEMORY, MISSING (an unknown name in the
@@ -538,6 +540,7 @@ uint64_t asl_grid_steps(const struct asl_grid *g); /* of all points and runs */
  * would have run without that. Constants do not count. */
 struct asl_grid_work {
     uint64_t varying, uniform, spared;
+    uint64_t points; /* of all runs */
 };
 struct asl_grid_work asl_grid_worked(const struct asl_grid *g);
 /* Of the program: its instructions but constants, and those that are the same in all points. */

@@ -194,6 +194,7 @@ struct asl_code {
     const struct asl_struct *const *structs;
     uint32_t struct_count;
     struct asl_code_counts *before, *after; /* by layer: as lowered, and optimised; may be NULL */
+    size_t *moved; /* by layer: instructions moved out of loops; NULL when after is */
 };
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -211,6 +212,10 @@ static inline char ir_type_letter(enum ir_type t) { return "ifsc"[t]; }
  * letters of builtins.def ("x" void; "f[4]"; "!" before what is written); one name for each variant
  * that a runtime library must have apart. */
 void ir_call_text(const struct ir_call *c, struct text *out);
+/* An instruction without its position and what is inside it; labels are the marks of their targets.
+ */
+void ir_print_inst(const struct asl_code *c, uint32_t layer, const struct ir_inst *i,
+                   struct text *out);
 /* What a call may do besides giving its results. */
 enum ir_effect {
     IR_EFFECT_NONE,   /* a function of its operands: may fold, merge, vanish */

@@ -839,6 +839,7 @@ enum status asl_grid_run(struct asl_grid *g, const struct asl_globals *points, s
         return error_msg(err, STATUS_ARG, "%zu points: the grid takes 1 to %u", count, g->most);
     g->globals = points;
     g->count = (uint32_t)count;
+    g->work.points += count;
     start(g, err);
     if (setjmp(g->cx.fail))
         return g->cx.status;

@@ -199,13 +199,29 @@ static void details(struct printer *p, const struct ir_inst *i)
     }
 }
 
-static void instruction(struct printer *p, struct ir_inst *i)
+static void name(struct printer *p, const struct ir_inst *i)
 {
-    indent(p);
     for (uint32_t k = 0; k < i->result_count; k++)
         text_printf(p->out, "v%u:%c ", i->result + k,
                     ir_type_letter((enum ir_type)p->layer->types[i->result + k]));
     text_printf(p->out, "%s%s", i->result_count ? "= " : "", ir_ops[i->op].name);
+}
+
+void ir_print_inst(const struct asl_code *c, uint32_t layer, const struct ir_inst *i,
+                   struct text *out)
+{
+    struct printer p = {.code = c, .layer = &c->layers[layer], .out = out};
+    name(&p, i);
+    if (i->op == IR_LOOP || i->op == IR_BLOCK)
+        text_printf(out, " %u", i->mark);
+    else
+        details(&p, i);
+}
+
+static void instruction(struct printer *p, struct ir_inst *i)
+{
+    indent(p);
+    name(p, i);
     if (i->op == IR_LOOP || i->op == IR_BLOCK) {
         i->mark = p->labels++;
         text_printf(p->out, " %u", i->mark);

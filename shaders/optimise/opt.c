@@ -17,6 +17,14 @@ void *opt_scratch(struct opt *o, size_t count, size_t size)
     return p;
 }
 
+bool opt_has_loop(const struct ir_block *b)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next)
+        if (i->op == IR_LOOP || opt_has_loop(i->body) || opt_has_loop(i->other))
+            return true;
+    return false;
+}
+
 bool opt_breaks_to(const struct ir_block *b, const struct ir_inst *target, enum ir_op op)
 {
     for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next)
@@ -115,6 +123,7 @@ struct asl_code_stats asl_code_stats(const struct asl_code *c, size_t layer)
         s.derivs_after += c->after[l].derivs;
         s.layers_before += c->before[l].runs;
         s.layers_after += c->after[l].runs;
+        s.moved += c->moved[l];
     }
     return s;
 }
@@ -164,6 +173,31 @@ static void dead_layers(struct opt *o)
     end_pass(o);
 }
 
+static bool moves_outward(const struct opt *o)
+{
+    bool loops = false;
+    for (uint32_t l = 0; l < o->code->layer_count; l++)
+        loops = loops || (o->code->layers[l].runs && opt_has_loop(&o->code->layers[l].body));
+    return loops && !o->options->stay_in_loops;
+}
+
+static void outward_layers(struct opt *o)
+{
+    if (!moves_outward(o))
+        return;
+    witness_begin(o->witness, "outward");
+    for (uint32_t l = 0; l < o->code->layer_count; l++) {
+        if (!o->code->layers[l].runs)
+            continue;
+        o->index = l;
+        ir_builder_layer(&o->b, &o->code->layers[l]);
+        witness_layer(o->witness, l);
+        o->moved[l] += opt_outward(o);
+        end_pass(o);
+    }
+    witness_ir(o->witness, o->code);
+}
+
 static void rounds(struct opt *o)
 {
     int n = o->options->level <= 0 ? 0 : o->options->level == 1 ? 1 : MAX_ROUNDS;
@@ -176,6 +210,7 @@ static void rounds(struct opt *o)
         witness_begin(o->witness, "dead");
         dead_layers(o);
         witness_ir(o->witness, o->code);
+        outward_layers(o);
     }
 }
 
@@ -217,6 +252,10 @@ enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt,
             count(o, code->before);
         }
         code->after = IR_ARRAY(&o->b, struct asl_code_counts, code->layer_count);
+        o->moved = IR_ARRAY(&o->b, size_t, code->layer_count);
+        for (uint32_t l = 0; code->moved && l < code->layer_count; l++)
+            o->moved[l] = code->moved[l]; /* before the argument area was known */
+        code->moved = o->moved;
         rounds(o);
         count(o, code->after);
     }

@@ -9,6 +9,14 @@
 
 #define OPT_NONE UINT32_MAX
 
+typedef uint64_t *slot_set; /* a bit for each slot that is followed */
+static inline bool slot_has(const uint64_t *a, uint32_t slot)
+{
+    return a[slot / 64] >> slot % 64 & 1;
+}
+static inline void slot_add(slot_set a, uint32_t slot) { a[slot / 64] |= 1ull << slot % 64; }
+static inline void slot_drop(slot_set a, uint32_t slot) { a[slot / 64] &= ~(1ull << slot % 64); }
+
 struct opt_undo { /* what a slot held before */
     uint32_t slot;
     ir_value value;
@@ -27,12 +35,13 @@ struct opt {
     bool changed;
     const union asl_slot *values; /* of the argument area, which become constants; NULL: none do */
     struct text *witness;
+    size_t *moved; /* by layer: instructions that opt_outward moved */
 
     /* by value */
     uint32_t value_cap;
     struct ir_inst **defs;
     ir_value *subst; /* what stands for it now; itself at first */
-    uint32_t *home;  /* number of the block that it is defined in */
+    uint32_t *home;  /* number of the block that it is defined in; opt_outward: loops around it */
     uint8_t *fact;   /* of a condition, inside the branches of its `if`: 1 it is 0, 2 it is not */
     bool *used;
 
@@ -61,7 +70,7 @@ struct opt {
 enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt,
                     const union asl_slot *values, struct error *err);
 
-/* ---- opt_forward.c, opt_fold.c, opt_dead.c: one pass over a layer --------------------------- */
+/* ---- opt_forward.c, opt_fold.c, opt_dead.c, opt_outward.c: one pass over a layer ------------- */
 
 void opt_forward(struct opt *o);
 /* The value that stands for a pure instruction's result, or OPT_NONE; may make new instructions in
@@ -79,6 +88,8 @@ struct opt_shared {
 void opt_survey(struct opt *o);
 /* Removes layers that nothing pulls; true when there were some. */
 bool opt_dead_layers(struct opt *o);
+/* Moves what is the same in each turn of a loop in front of it; how many instructions it moved. */
+uint32_t opt_outward(struct opt *o);
 
 /* Memory of one pass. */
 void *opt_scratch(struct opt *o, size_t count, size_t size) __attribute__((returns_nonnull));
@@ -90,10 +101,13 @@ void *opt_scratch(struct opt *o, size_t count, size_t size) __attribute__((retur
 void opt_track(struct opt *o);
 /* The tracked slot of a place without indices, or OPT_NONE. */
 uint32_t opt_slot(const struct opt *o, const struct ir_place *p);
+/* defs of all values of the block. */
+void opt_find_defs(struct opt *o, struct ir_block *b);
 /* Room for values made meanwhile. */
 void opt_values(struct opt *o);
 /* All uses of `old`, from here on, are of `now`. */
 void opt_replace(struct opt *o, ir_value old, ir_value now, const char *rule);
+bool opt_has_loop(const struct ir_block *b);
 bool opt_breaks_to(const struct ir_block *b, const struct ir_inst *target, enum ir_op op);
 /* Nothing that stands behind i is reached. */
 bool opt_ends(const struct ir_inst *i);

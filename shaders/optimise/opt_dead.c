@@ -7,8 +7,6 @@
 
 /* ---- sets of slots -------------------------------------------------------------------------- */
 
-typedef uint64_t *slot_set;
-
 struct sweep {
     struct opt *o;
     size_t words;
@@ -30,9 +28,6 @@ static void set_join(const struct sweep *s, slot_set a, const uint64_t *b)
     for (size_t i = 0; i < s->words; i++)
         a[i] |= b[i];
 }
-static bool has(const uint64_t *a, uint32_t slot) { return a[slot / 64] >> slot % 64 & 1; }
-static void add(slot_set a, uint32_t slot) { a[slot / 64] |= 1ull << slot % 64; }
-static void drop(slot_set a, uint32_t slot) { a[slot / 64] &= ~(1ull << slot % 64); }
 
 /* Cells that are too large to follow count as live always. */
 static void read_place(const struct sweep *s, slot_set live, const struct ir_place *p, uint32_t n)
@@ -40,10 +35,10 @@ static void read_place(const struct sweep *s, slot_set live, const struct ir_pla
     uint32_t slot = opt_slot(s->o, p), first = s->o->slot_first[p->cell];
     if (slot != OPT_NONE)
         for (uint32_t k = 0; k < n; k++)
-            add(live, slot + k);
+            slot_add(live, slot + k);
     else if (first != OPT_NONE)
         for (uint32_t k = 0; k < ir_cell_slots(&s->o->code->cells[p->cell]); k++)
-            add(live, first + k);
+            slot_add(live, first + k);
 }
 
 static bool place_is_live(const struct sweep *s, const uint64_t *live, const struct ir_place *p,
@@ -54,7 +49,7 @@ static bool place_is_live(const struct sweep *s, const uint64_t *live, const str
         return true;
     uint32_t count = slot != OPT_NONE ? n : ir_cell_slots(&s->o->code->cells[p->cell]);
     for (uint32_t k = 0; k < count; k++)
-        if (has(live, (slot != OPT_NONE ? slot : first) + k))
+        if (slot_has(live, (slot != OPT_NONE ? slot : first) + k))
             return true;
     return false;
 }
@@ -63,7 +58,7 @@ static void overwrite(const struct sweep *s, slot_set live, const struct ir_plac
 {
     uint32_t slot = opt_slot(s->o, p);
     for (uint32_t k = 0; slot != OPT_NONE && k < n; k++)
-        drop(live, slot + k);
+        slot_drop(live, slot + k);
 }
 
 static void read_arguments(const struct sweep *s, slot_set live, const struct ir_call *c)
@@ -84,7 +79,7 @@ static bool others_read(const struct opt *o, uint32_t cell, uint32_t slot, const
     uint32_t first = o->shared->first[cell], track = o->slot_first[cell];
     if (first == OPT_NONE)
         return false;
-    uint32_t mine = own && track != OPT_NONE && has(own, track + slot);
+    uint32_t mine = own && track != OPT_NONE && slot_has(own, track + slot);
     return o->shared->readers[first + slot] > mine;
 }
 
@@ -101,7 +96,7 @@ static void add_others(const struct sweep *s, slot_set live, const uint64_t *own
         for (uint32_t k = 0; k < ir_cell_slots(cell); k++)
             if ((!globals_only && cell->observed && (k < cell->n || cell->observed_changes)) ||
                 others_read(o, c, k, own))
-                add(live, track + k);
+                slot_add(live, track + k);
     }
 }
 
@@ -202,7 +197,7 @@ static bool pull_is_needed(const struct sweep *s, const uint64_t *live, uint32_t
         if (first == OPT_NONE || c->observed)
             return true;
         for (uint32_t k = 0; k < ir_cell_slots(c); k++)
-            if (has(live, first + k))
+            if (slot_has(live, first + k))
                 return true;
     }
     return false;
@@ -470,13 +465,13 @@ static uint32_t number_targets(struct ir_block *b, uint32_t n)
     return n;
 }
 
-static void find_defs(struct opt *o, struct ir_block *b)
+void opt_find_defs(struct opt *o, struct ir_block *b)
 {
     for (struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
         for (uint32_t k = 0; k < i->result_count; k++)
             o->defs[i->result + k] = i;
-        find_defs(o, i->body);
-        find_defs(o, i->other);
+        opt_find_defs(o, i->body);
+        opt_find_defs(o, i->other);
     }
 }
 
@@ -484,7 +479,7 @@ void opt_dead(struct opt *o)
 {
     opt_track(o);
     opt_values(o);
-    find_defs(o, &o->b.layer->body);
+    opt_find_defs(o, &o->b.layer->body);
     if (o->value_cap) /* a shader may have no values */
         memset(o->used, 0, o->value_cap * sizeof *o->used);
     struct sweep s = {.o = o, .words = o->slot_count / 64 + 1};
@@ -593,7 +588,7 @@ void opt_survey(struct opt *o)
         v.quiet = true;
         o->b.layer = layer;
         opt_values(o);
-        find_defs(o, &layer->body);
+        opt_find_defs(o, &layer->body);
         survey_block(&v, &layer->body);
         for (uint32_t p = 0; p < layer->param_count; p++)
             v.quiet = v.quiet && !code->cells[layer->params[p].cell].observed;

@@ -3,6 +3,7 @@
 #include "witness.h"
 
 #include "ir/offers.h"
+#include "witness_moved.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +48,8 @@ void witness_unreachable(struct text *out, const struct ir_block *b)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-enum fact { NOTHING, DEF, PUT, GONE };
-enum check { NONE, SAMPLE, CALL, LOAD, SAME, INDEX, CLOSURE };
+enum fact { NOTHING, DEF, PUT, GONE, MOVE };
+enum check { NONE, SAMPLE, CALL, LOAD, SAME, INDEX, CLOSURE, LOOP };
 
 static const struct rule {
     const char *name;
@@ -88,7 +89,8 @@ struct checker {
     struct asl_code *before, *after;
     struct value **values; /* by layer of this step */
     uint32_t *counts;
-    bool first; /* the step that lowers */
+    bool first;   /* the step that lowers */
+    bool outward; /* the step that moves work out of loops */
     struct ir_fold fold;
     struct error *err;
     enum status status;
@@ -165,10 +167,11 @@ static bool read_fact(struct checker *c, uint32_t layer, const char *line, size_
     enum fact kind = begins(line, n, "def ")    ? DEF
                      : begins(line, n, "put ")  ? PUT
                      : begins(line, n, "gone ") ? GONE
+                     : begins(line, n, "move ") ? MOVE
                                                 : NOTHING;
     uint32_t v = 0, w = 0;
     if (!kind || !p || (p++, !read_value(&p, end, &v)) || (kind == PUT && !read_value(&p, end, &w)))
-        return fail(c, c->line, "expected def, put or gone and values, found '%.*s'",
+        return fail(c, c->line, "expected def, put, gone or move and values, found '%.*s'",
                     (int)(n > 60 ? 60 : n), line);
     size_t length = 0;
     while (p + length < end && p[length] != ' ')
@@ -177,6 +180,10 @@ static bool read_fact(struct checker *c, uint32_t layer, const char *line, size_
     if (!r || r->fact != kind)
         return fail(c, c->line, "there is no such rule: '%.*s'", (int)(end - p > 60 ? 60 : end - p),
                     p);
+    if ((kind == MOVE) != c->outward)
+        return fail(c, c->line, "%s",
+                    c->outward ? "a step outward moves values alone"
+                               : "values move in steps outward alone");
     struct value *x = value_at(c, layer, v);
     if (!x)
         return fail(c, c->line, "out of memory");
@@ -207,9 +214,12 @@ static bool read_ir(struct checker *c)
 static bool read_step(struct checker *c, const char *name, size_t n)
 {
     bool lower = n == 5 && strncmp(name, "lower", n) == 0;
-    if (lower != c->first || (!lower && !(n == 7 && strncmp(name, "forward", n) == 0) &&
-                              !(n == 4 && strncmp(name, "dead", n) == 0)))
-        return fail(c, c->line, "expected step %s", c->first ? "lower" : "forward or dead");
+    c->outward = n == 7 && strncmp(name, "outward", n) == 0;
+    if (lower != c->first ||
+        (!lower && !c->outward && !(n == 7 && strncmp(name, "forward", n) == 0) &&
+         !(n == 4 && strncmp(name, "dead", n) == 0)))
+        return fail(c, c->line, "expected step %s",
+                    c->first ? "lower" : "forward, dead or outward");
     uint32_t layer = UINT32_MAX;
     c->values = (struct value **)arena_alloc(&c->arena, MAX_LAYERS, sizeof *c->values, 0);
     c->counts = ARENA_ARRAY(&c->arena, uint32_t, MAX_LAYERS);
@@ -445,6 +455,28 @@ static bool kept(struct checker *c, uint32_t layer, uint32_t v, const struct val
     return true;
 }
 
+/* Of a step outward: that nothing but what it names moved, and that it may. */
+static bool check_moves(struct checker *c, uint32_t layer)
+{
+    const size_t n = c->counts[layer] + 1;
+    const struct ir_inst **defs =
+        (const struct ir_inst **)arena_alloc(&c->arena, n, sizeof *defs, 0);
+    bool *moved = ARENA_ARRAY(&c->arena, bool, n);
+    if (!defs || !moved)
+        return fail(c, c->line, "out of memory");
+    for (uint32_t v = 0; v < c->counts[layer]; v++) {
+        const struct value *x = &c->values[layer][v];
+        defs[v] = x->before;
+        moved[v] = x->rule != NULL;
+        if (x->before && moved[v] != moved[x->before->result])
+            return fail(c, c->line, "layer %u: v%u and v%u are of one call", layer, v,
+                        x->before->result);
+    }
+    struct witness_moved m = {
+        .before = c->before, .after = c->after, .layer = layer, .defs = defs, .moved = moved};
+    return witness_moved_only(&m) || fail(c, c->line, "layer %u: %s", layer, m.message);
+}
+
 static bool check_layer(struct checker *c, uint32_t layer)
 {
     if (c->before && !enter(c, layer, &c->before->layers[layer].body, false))
@@ -454,7 +486,7 @@ static bool check_layer(struct checker *c, uint32_t layer)
     for (uint32_t v = 0; v < c->counts[layer]; v++) {
         const struct value *x = &c->values[layer][v];
         enum fact f = x->rule ? x->rule->fact : NOTHING;
-        if (!x->before && !x->after && (f == DEF || f == PUT))
+        if (!x->before && !x->after && (f == DEF || f == PUT || f == MOVE))
             return fail(c, x->line, "layer %u has no v%u", layer, v);
         if (x->after && f != DEF && (c->first || !x->before))
             return fail(c, c->line, "layer %u: nothing says what v%u stands for", layer, v);
@@ -469,7 +501,7 @@ static bool check_layer(struct checker *c, uint32_t layer)
         if (f == PUT && !replay(c, layer, v))
             return false;
     }
-    return try_samples(c, layer);
+    return c->outward ? check_moves(c, layer) : try_samples(c, layer);
 }
 
 static bool check_step(struct checker *c)

@@ -103,7 +103,7 @@ static void changed_witnesses_are_refused(void **state)
     } bad[] = {
         {"isophote-witness", "1", "2", "isophote-witness 1"},
         {"step lower", "lower", "upper", "step lower"},
-        {"step forward", "forward", "sideways", "forward or dead"},
+        {"step forward", "forward", "sideways", "forward, dead or outward"},
         {" binary *", "binary", "trinary", "no such rule"},
         {" fold", "fold", "fould", "no such rule"},
         {" fold", "fold", "identity", NULL}, /* the same replay: holds */
@@ -111,7 +111,7 @@ static void changed_witnesses_are_refused(void **state)
         {" common", "common", "forward", "was no load"},
         {"put v", " forward", " common", "not the same work"},
         {" identity", "identity", "inside", "was no index"},
-        {" unused", "gone", "done", "expected def, put or gone"},
+        {" unused", "gone", "done", "expected def, put, gone or move"},
         {"def v1 ", "def v1 ", "def v100000 ", "nothing says what v1 stands for"},
         {"gone v", "gone v", "gone v9", "vanished without a word"},
     };
@@ -188,6 +188,81 @@ static void every_operand_counts(void **state)
     arena_free(&a);
 }
 
+static const char looping[] =
+    "shader t(int m = 3, string s = \"cell\", output float f = 0) {\n"
+    "  float a = v, b[3] = {u, v, 1}; int k = (int)(u * 2); string n = u > 0.5 ? s : \"perlin\";\n"
+    "  for (int i = 0; i < m; i++) {\n"
+    "    f += sin(u) * i + sqrt(a) + b[k] + (float)noise(n, P); a += tan(v) * i; } }\n";
+
+/* The text with the first line that has the word, in the last step outward, right in front of the
+ * line that has `place`; and with the fact that its value moved. */
+static char *carried(struct arena *a, const char *text, const char *word, const char *place,
+                     bool told)
+{
+    const char *step = NULL;
+    for (const char *s = text; (s = strstr(s, "step outward\nlayer 0\n")) != NULL; s++)
+        step = s + strlen("step outward\nlayer 0\n");
+    const char *to = step ? strstr(step, place) : NULL,
+               *loop = step ? strstr(step, "loop 0") : NULL,
+               *line = loop ? strstr(loop, word) : NULL;
+    if (!to || !line)
+        return NULL;
+    while (to[-1] != '\n')
+        to--;
+    while (line[-1] != '\n')
+        line--;
+    const char *end = line + strcspn(line, "\n") + 1, *name = line + strspn(line, " ");
+    const int digits = (int)strcspn(name, ":");
+    return arena_printf(a, "%.*s%s%.*s%s%.*s%.*s%.*s%s", (int)(step - text), text,
+                        told ? "move " : "", told ? digits : 0, name, told ? " outward\n" : "",
+                        (int)(to - step), step, (int)(end - line), line, (int)(line - to), to, end);
+}
+
+/* What a step moves must have stood in a loop, do nothing else, and read nothing that it writes. */
+static void unfit_moves_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *place;
+        bool told;
+        const char *message;
+    } bad[] = {
+        {" = load 16[0]", "loop 0", true, "writes what it reads"}, /* a */
+        {" = load 16[0]", "loop 0", false, "changed"},
+        {" = index", "loop 0", true, "index may not"},
+        {" = call noise", "loop 0", true, "does more than give a value"},
+        {" = load 16[0]", "store 15[0]", true, "not to the front of a loop"},
+    };
+    struct arena a = {0};
+    struct text t = {0};
+    struct error err = {0};
+    assert_true(make(&a, "t.asl", looping, &t));
+    const char *whole = t.data ? t.data : "";
+    if (asl_witness_check("witness", whole, t.len, NULL, NULL, &err))
+        fail_msg("%u: %s\n%s", err.line, err.msg, whole);
+    unsigned moves = 0;
+    for (const char *p = whole; (p = strstr(p, "\nmove v")) != NULL; p++, moves++) {
+        const char *next = p + 1 + strcspn(p + 1, "\n"); /* each has to be told */
+        char *text = arena_printf(&a, "%.*s%s", (int)(p - whole), whole, next);
+        assert_int_equal(asl_witness_check("witness", text, strlen(text), NULL, NULL, &err),
+                         STATUS_TYPE);
+    }
+    assert_true(moves >= 4);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *text = carried(&a, whole, bad[i].word, bad[i].place, bad[i].told);
+        if (!text) {
+            fail_msg("no line with '%s'\n%s", bad[i].word, whole);
+            return;
+        }
+        err = (struct error){0};
+        const enum status s = asl_witness_check("witness", text, strlen(text), NULL, NULL, &err);
+        if (s != STATUS_TYPE || !strstr(err.msg, bad[i].message))
+            fail_msg("'%s': %s: %s\n%s", bad[i].word, status_name(s), err.msg, text);
+    }
+    text_free(&t);
+    arena_free(&a);
+}
+
 /* One line less, or one result changed: each such text is refused. */
 static void every_line_counts(void **state)
 {
@@ -255,9 +330,11 @@ static void manual_carries_the_rules(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(witnesses_hold), cmocka_unit_test(manual_carries_the_rules),
-        cmocka_unit_test(changed_witnesses_are_refused), cmocka_unit_test(every_operand_counts),
-        cmocka_unit_test(every_line_counts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(witnesses_hold),
+                                       cmocka_unit_test(manual_carries_the_rules),
+                                       cmocka_unit_test(changed_witnesses_are_refused),
+                                       cmocka_unit_test(unfit_moves_are_refused),
+                                       cmocka_unit_test(every_operand_counts),
+                                       cmocka_unit_test(every_line_counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
