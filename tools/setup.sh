@@ -136,6 +136,30 @@ denoiser()
     export ISOPHOTE_OIDN
 }
 
+# SoftPosit as a library, made of the C sources in PyPI's source package, exported as ISOPHOTE_SOFTPOSIT.
+softposit()
+{
+    local list=tests/requirements-posit.txt folder fresh
+    [ -z "${ISOPHOTE_SOFTPOSIT:-}" ] || return 0
+    folder=$isophote_cache/softposit-$(grep -v '^ *#' "$list" | sha256sum | cut -c1-12)
+    if [ ! -e "$folder/libsoftposit.so" ]; then
+        mkdir -p "$folder"
+        fresh=$(mktemp -d "$folder/XXXXXX")
+        step "make SoftPosit" softposit_make "$list" "$fresh" || return 1
+        mv -f "$fresh/libsoftposit.so" "$folder"/
+        rm -rf "$fresh"
+    fi
+    export ISOPHOTE_SOFTPOSIT=$folder/libsoftposit.so
+}
+
+softposit_make() # LIST FOLDER
+{
+    python3 -m pip download --disable-pip-version-check --no-input --no-deps --no-binary :all: -d "$2" -r "$1" &&
+        tar -xzf "$2"/softposit-*.tar.gz --strip-components=2 -C "$2" --wildcards '*/SoftPosit-master/source' '*/SoftPosit-master/build' &&
+        cc -O2 -w -fPIC -shared -DSOFTPOSIT_FAST_INT64 -I"$2/source/include" -I"$2/build/Linux-x86_64-GCC" \
+            -o "$2/libsoftposit.so" "$2"/source/*.c -lm
+}
+
 # ---- building ---------------------------------------------------------------------------------------------
 
 # build PRESET [TARGET...] : configures and builds.

@@ -3,9 +3,12 @@
  * how far each picture is from that in double. Same paths, same random numbers: the formats alone
  * differ. */
 #include "base.h"
+#include "hardware.h"
+#include "posit.h"
 #include "tracer.h"
 
 #include <cstdio>
+#include <ctime>
 #include <string>
 
 namespace
@@ -14,36 +17,127 @@ namespace
 const char usage[] =
     "usage: number_formats SCENE [--formats LIST] [--apply all|geometry|light|film]\n"
     "           [--width N] [--height N] [--spp N] [--offset X] [--json]\n"
-    "LIST: float32, float16, bfloat16, fixedM.N (M bits before the point, with the sign, and N\n"
-    "      after it; 1 <= M, 2 <= M + N <= 64), separated by commas\n";
+    "       number_formats --list\n"
+    "LIST: names of --list, separated by commas. fixedM.N has M bits before the point, with the\n"
+    "      sign, and N after it; 1 <= M, 2 <= M + N <= 64\n";
+
+/* Of the processor, so that others' work does not count. */
+double seconds_used() { return (double)std::clock() / CLOCKS_PER_SEC; }
+
+template <typename G, typename L, typename F>
+double timed(const struct scene *s, const tracing &with, double *rgb)
+{
+    tracer<G, L, F> t(s, with);
+    double start = seconds_used();
+    t.render(rgb);
+    return seconds_used() - start;
+}
+
+/* Seconds; only the quantity `apply` has the format, the others are double. */
+typedef double renderer(const std::string &apply, const struct scene *s, const tracing &with,
+                        double *rgb);
+template <typename N>
+double render(const std::string &apply, const struct scene *s, const tracing &with, double *rgb)
+{
+    return apply == "geometry" ? timed<N, double, double>(s, with, rgb)
+           : apply == "light"  ? timed<double, N, double>(s, with, rgb)
+           : apply == "film"   ? timed<double, double, N>(s, with, rgb)
+                               : timed<N, N, N>(s, with, rgb);
+}
+
+enum way { NATIVE, CONVERTED, EMULATED, LIBRARY };
+const char *const ways[] = {"the processor's own arithmetic",
+                            "arithmetic of float, rounded by an instruction", "emulated",
+                            "emulated by SoftPosit"};
+
+/* render: NULL where the processor that the tool was built for has none. */
+const struct kind {
+    const char *name;
+    way how;
+    renderer *render;
+} kinds[] = {
+    {"float32", NATIVE, render<float>},
+    {"float16", EMULATED, render<float16>},
+    {"bfloat16", EMULATED, render<bfloat16>},
+    {"fixedM.N", EMULATED, render<fixed>},
+#ifdef __AVX512FP16__
+    {"float16-avx512fp16", NATIVE, render<float16_avx512fp16>},
+#else
+    {"float16-avx512fp16", NATIVE, nullptr},
+#endif
+#ifdef __F16C__
+    {"float16-f16c", CONVERTED, render<float16_f16c>},
+#else
+    {"float16-f16c", CONVERTED, nullptr},
+#endif
+#if defined(__AVX512BF16__) && defined(__AVX512VL__)
+    {"bfloat16-avx512bf16", CONVERTED, render<bfloat16_avx512bf16>},
+#else
+    {"bfloat16-avx512bf16", CONVERTED, nullptr},
+#endif
+    {"posit8", LIBRARY, render<posit8>},
+    {"posit16", LIBRARY, render<posit16>},
+    {"posit32", LIBRARY, render<posit32>},
+};
+
+/* Empty: the format may be used. */
+std::string lacks(const kind &k)
+{
+    return k.how == LIBRARY ? posit_load()
+           : k.render       ? std::string()
+                            : "built for a processor without it";
+}
 
 struct format {
     std::string name;
+    const kind *of;
     int m, n; /* of fixed; 0 0: none */
 };
 
 struct request {
     const char *scene = nullptr, *formats = "float32,float16,bfloat16,fixed16.16", *apply = "all";
     tracing with = {64, 64, 16, 0, 0, 1e-3};
-    bool json = false;
+    bool json = false, list = false;
 };
+
+/* Why it is no fixed point; empty: it is. */
+std::string fixed_read(const std::string &name, format *out)
+{
+    int used = 0;
+    if (sscanf(name.c_str(), "fixed%2d.%2d%n", &out->m, &out->n, &used) != 2 ||
+        (size_t)used != name.size())
+        return "expected a name that --list has, or fixedM.N";
+    if (out->m < 1 || out->n < 0 || out->m + out->n < 2 || out->m + out->n > 64)
+        return "widths out of range: expected 1 <= M, 0 <= N and 2 <= M + N <= 64";
+    return std::string();
+}
 
 /* One name, which stands in column `column` of the option's value. */
 bool format_read(const std::string &name, size_t column, format *out)
 {
-    const char *why = "expected float32, float16, bfloat16 or fixedM.N";
-    *out = format{name, 0, 0};
-    if (name == "float32" || name == "float16" || name == "bfloat16")
-        return true;
-    int used = 0;
-    if (sscanf(name.c_str(), "fixed%2d.%2d%n", &out->m, &out->n, &used) == 2 &&
-        (size_t)used == name.size()) {
-        if (out->m >= 1 && out->n >= 0 && out->m + out->n >= 2 && out->m + out->n <= 64)
-            return true;
-        why = "widths out of range: expected 1 <= M, 0 <= N and 2 <= M + N <= 64";
+    *out = format{name, nullptr, 0, 0};
+    const kind *points = nullptr;
+    for (const kind &k : kinds) {
+        if (k.render == render<fixed>)
+            points = &k;
+        else if (name == k.name)
+            out->of = &k;
     }
-    fprintf(stderr, "number_formats: --formats, column %zu: '%s': %s\n", column, name.c_str(), why);
+    std::string why = out->of ? lacks(*out->of) : fixed_read(name, out);
+    if (!out->of)
+        out->of = points;
+    if (why.empty())
+        return true;
+    fprintf(stderr, "number_formats: --formats, column %zu: '%s': %s\n", column, name.c_str(),
+            why.c_str());
     return false;
+}
+
+/* A line each: its name, how it runs, and what is lacking, parted by tabs. */
+void list_print()
+{
+    for (const kind &k : kinds)
+        printf("%s\t%s\t%s\n", k.name, ways[k.how], lacks(k).c_str());
 }
 
 bool formats_read(const std::string &list, std::vector<format> *out)
@@ -87,25 +181,6 @@ const char *beyond(const struct scene *s)
             return "media with g, absorption or a surface";
     }
     return nullptr;
-}
-
-template <typename G, typename L, typename F>
-double timed(const struct scene *s, const tracing &with, double *rgb)
-{
-    tracer<G, L, F> t(s, with);
-    double start = clock_s();
-    t.render(rgb);
-    return clock_s() - start;
-}
-
-/* Seconds; only the quantity `apply` has the format, the others are double. */
-template <typename N>
-double render(const std::string &apply, const struct scene *s, const tracing &with, double *rgb)
-{
-    return apply == "geometry" ? timed<N, double, double>(s, with, rgb)
-           : apply == "light"  ? timed<double, N, double>(s, with, rgb)
-           : apply == "film"   ? timed<double, double, N>(s, with, rgb)
-                               : timed<N, N, N>(s, with, rgb);
 }
 
 struct row {
@@ -156,6 +231,8 @@ bool options_read(int argc, char **argv, request *q)
         double v;
         if (name == "--json")
             q->json = true;
+        else if (name == "--list")
+            q->list = true;
         else if (name.compare(0, 2, "--") && !q->scene)
             q->scene = argv[i];
         else if (i + 1 == argc)
@@ -176,7 +253,7 @@ bool options_read(int argc, char **argv, request *q)
             return false;
     }
     std::string apply = q->apply;
-    return q->scene &&
+    return (q->scene || q->list) &&
            (apply == "all" || apply == "geometry" || apply == "light" || apply == "film");
 }
 
@@ -189,6 +266,10 @@ int main(int argc, char **argv)
     if (!options_read(argc, argv, &q)) {
         fputs(usage, stderr);
         return 2;
+    }
+    if (q.list) {
+        list_print();
+        return 0;
     }
     if (!formats_read(q.formats, &formats))
         return 2;
@@ -213,10 +294,7 @@ int main(int argc, char **argv)
             fixed::m = f.m;
             fixed::n = f.n;
         }
-        seconds = (f.m                   ? render<fixed>
-                   : f.name == "float32" ? render<float>
-                   : f.name == "float16" ? render<float16>
-                                         : render<bfloat16>)(q.apply, s, q.with, x.data());
+        seconds = f.of->render(q.apply, s, q.with, x.data());
         rows.push_back(row_of(f.name, seconds, x, truth));
     }
     print(rows, q, (double)q.with.width * q.with.height * q.with.spp);

@@ -3,6 +3,7 @@
 """formats_test.py NUMBER_FORMATS ISOPHOTE: the tracer's double against the reference's picture of the same scene, formats
 against double, and bad requests."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -43,9 +44,34 @@ box = [rows("--formats", "float16", "--apply", "geometry", "--offset", o, scene=
 lost = [1 - r["float16"]["mean"][1] / r["double"]["mean"][1] for r in box]
 assert lost[0] > 4 * abs(lost[1]), lost
 
+# Instructions give the emulation's pictures, bit for bit. Posits are nearest where most of their bits are fraction.
+listed = {name: (how, lacks) for name, how, lacks in (line.split("\t") for line in run("--list").stdout.splitlines())}
+assert {"float32", "float16", "bfloat16", "fixedM.N", "float16-f16c", "posit16"} <= set(listed), listed
+here = [f for f in listed if f != "fixedM.N" and not listed[f][1]]
+made = rows("--spp", "16", "--formats", ",".join(here))
+for name in here:
+    if "-" in name:
+        same = ("mean", "rmse", "relmse")
+        assert [made[name][k] for k in same] == [made[name.split("-")[0]][k] for k in same], (name, made)
+posits = [f for f in here if f.startswith("posit")]
+assert posits in ([], ["posit8", "posit16", "posit32"]), listed
+if posits:
+    assert made["posit32"]["rmse"] < made["posit16"]["rmse"] < made["posit8"]["rmse"], made
+    assert made["posit16"]["rmse"] < made["bfloat16"]["rmse"], made
+else:
+    print("SKIP of posits:", listed["posit16"][1])
+for name, file in (("nowhere", "/nowhere/libsoftposit.so"), ("lacks SoftPosit's functions", "libm.so.6")):
+    done = subprocess.run([tool, scene, "--formats", "float32,posit16"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "ISOPHOTE_SOFTPOSIT": file})  # fmt: skip
+    assert done.returncode == 2 and "column 9: 'posit16'" in done.stderr and name in done.stderr, done
+absent = [f for f in listed if "built for a processor" in listed[f][1]]
+for name in absent:
+    done = run(scene, "--formats", name)
+    assert done.returncode == 2 and "built for a processor without it" in done.stderr, done
+
 for formats, said in (("float16,fixed70.2", "column 9: 'fixed70.2': widths out of range"), ("fixed0.8", "widths out of range"),
-                      ("fixed1.0", "widths out of range"), ("posit32", "column 1: 'posit32': expected float32"),
-                      ("float32,", "column 9: ''"), ("fixed8.8x", "expected float32")):  # fmt: skip
+                      ("fixed1.0", "widths out of range"), ("posit33", "column 1: 'posit33': expected a name that --list has"),
+                      ("float32,", "column 9: ''"), ("fixed8.8x", "expected a name")):  # fmt: skip
     done = run(scene, "--formats", formats)
     assert done.returncode == 2 and said in done.stderr and not done.stdout, (formats, done)
 done = run(str(library / "glass.json"))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every operation of every format against MPFR. */
-#include "formats/number.h"
+#include "formats/hardware.h"
+#include "formats/posit.h"
 
 #include "base.h"
 
@@ -41,8 +42,10 @@ static uint64_t bits(void)
     return (uint64_t)w[0] << 32 | w[1];
 }
 
-/* What MPFR makes of it with the format's own precision and exponents. */
-template <typename N> static void small_float_is_right(int precision, int least, int most)
+/* What MPFR makes of it with the format's own precision and exponents. flushes: subnormal numbers
+ * are 0. */
+template <typename N>
+static void small_float_is_right(int precision, int least, int most, bool flushes = false)
 {
     mpfr_set_emin(least - precision + 2);
     mpfr_set_emax(most + 1);
@@ -67,6 +70,10 @@ template <typename N> static void small_float_is_right(int precision, int least,
         operate(x, op, a, b, &inexact);
         mpfr_subnormalize(x, inexact, MPFR_RNDN);
         double expected = mpfr_get_d(x, MPFR_RNDN), got = (double)computed(op, N(d[0]), N(d[1]));
+        if (flushes && std::fabs(expected) < std::ldexp(1, least))
+            expected = 0; /* nor is anything else made of it */
+        if (flushes && got == 0 && std::fabs(expected) == std::ldexp(1, least))
+            continue; /* it may have been less before it was rounded */
         if (got != expected && !(std::isnan(got) && std::isnan(expected)))
             fail_msg("operation %d of %a and %a is %a, not %a", op, d[0], d[1], got, expected);
         /* and from double */
@@ -92,6 +99,132 @@ static void test_bfloat16(void **unused)
     (void)unused;
     small_float_is_right<bfloat16>(8, -126, 127);
     assert_true((double)bfloat16(257.0) == 256 && (double)bfloat16(259.0) == 260);
+}
+
+/* Those that the processor has instructions for, where this was built. */
+static void test_hardware(void **unused)
+{
+    (void)unused;
+    bool any = false;
+#ifdef __F16C__
+    small_float_is_right<float16_f16c>(11, -14, 15);
+    assert_true(std::isinf((double)float16_f16c(65520.0)));
+    any = true;
+#endif
+#ifdef __AVX512FP16__
+    small_float_is_right<float16_avx512fp16>(11, -14, 15);
+    any = true;
+#endif
+#if defined(__AVX512BF16__) && defined(__AVX512VL__)
+    small_float_is_right<bfloat16_avx512bf16>(8, -126, 127, true);
+    any = true;
+#endif
+    if (!any)
+        skip();
+}
+
+/* What one rounding to odd and another to the nearest make of a double is what one rounding does. */
+static void test_odd_float(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 200000; i++) {
+        const double x = std::ldexp((double)(bits() >> (bits() % 40)), (int)(bits() % 80) - 90) *
+                         (bits() & 1 ? 1 : -1);
+        assert_true((double)float16((double)odd_float(x)) == (double)float16(x));
+        assert_true((double)bfloat16((double)odd_float(x)) == (double)bfloat16(x));
+    }
+    assert_true(odd_float(1e300) == 0x1.fffffep127f && odd_float(-0.5) == -0.5f);
+}
+
+/* A posit's value as its definition has it: sign, regime, es bits of exponent, fraction. */
+static double posit_value(uint64_t word, int width, int es)
+{
+    const uint64_t sign = (uint64_t)1 << (width - 1);
+    word &= 2 * sign - 1;
+    if (word == 0 || word == sign)
+        return word ? NAN : 0;
+    const bool negative = word & sign;
+    if (negative)
+        word = (2 * sign - word) & (2 * sign - 1);
+    int at = width - 2, run = 0;
+    const bool first = word >> at & 1;
+    while (at >= 0 && (word >> at & 1) == first) {
+        at--;
+        run++;
+    }
+    at--; /* the bit that ends the run */
+    int exponent = 0;
+    for (int k = 0; k < es; k++, at--)
+        exponent = 2 * exponent + (at >= 0 ? (int)(word >> at & 1) : 0);
+    double fraction = 1;
+    for (double step = 0.5; at >= 0; at--, step /= 2)
+        fraction += word >> at & 1 ? step : 0;
+    const int regime = first ? run - 1 : -run;
+    return (negative ? -1 : 1) * std::ldexp(fraction, regime * (1 << es) + exponent);
+}
+
+template <typename W> static posit<W> posit_of(W word)
+{
+    posit<W> p;
+    static_assert(sizeof p == sizeof word, "a posit is its word");
+    std::memcpy((void *)&p, &word, sizeof word);
+    return p;
+}
+template <typename W> static W word_of(posit<W> p)
+{
+    W word;
+    std::memcpy(&word, (const void *)&p, sizeof word);
+    return word;
+}
+
+/* Words become what they mean, and a result is the posit next to the exact one, above or below. */
+template <typename W> static void posit_is_right(int es)
+{
+    typedef typename std::make_signed<W>::type order; /* words are in the order of their values */
+    const int width = 8 * sizeof(W);
+    const W nar = (W)((W)1 << (width - 1)), most = (W)(nar - 1);
+    mpfr_set_emin(mpfr_get_emin_min());
+    mpfr_set_emax(mpfr_get_emax_max());
+    mpfr_t a, b, x;
+    mpfr_inits2(PRECISION, a, b, x, (mpfr_ptr)0);
+    for (int i = 0; i < 60000; i++) {
+        const W u = (W)(width == 8 ? i : bits()), v = (W)bits();
+        const double p = posit_value(u, width, es), q = posit_value(v, width, es);
+        int op = i % 5, inexact;
+        if (u == nar || v == nar)
+            continue;
+        assert_true((double)posit_of<W>(u) == p && word_of(posit<W>(p)) == u);
+        assert_true((posit_of<W>(u) < posit_of<W>(v)) == (p < q));
+        assert_true((double)-posit_of<W>(u) == -p);
+        if ((op == 3 && q == 0) || (op == 4 && p < 0)) {
+            assert_true(word_of(computed(op, posit_of<W>(u), posit_of<W>(v))) == nar);
+            continue;
+        }
+        mpfr_set_d(a, p, MPFR_RNDN);
+        mpfr_set_d(b, q, MPFR_RNDN);
+        operate(x, op, a, b, &inexact);
+        const W got = word_of(computed(op, posit_of<W>(u), posit_of<W>(v)));
+        const bool low = (order)got == (order)(nar + 1), high = got == most;
+        const double below = posit_value((W)(got - 1), width, es),
+                     above = posit_value((W)(got + 1), width, es);
+        if (got == nar || (!low && mpfr_cmp_d(x, below) <= 0) ||
+            (!high && mpfr_cmp_d(x, above) >= 0))
+            fail_msg("posit%d: operation %d of %a and %a is %a", width, op, p, q,
+                     posit_value(got, width, es));
+    }
+    mpfr_clears(a, b, x, (mpfr_ptr)0);
+}
+
+static void test_posit(void **unused)
+{
+    (void)unused;
+    if (!posit_load().empty()) {
+        print_message("%s\n", posit_load().c_str());
+        skip();
+    }
+    posit_is_right<uint8_t>(0);
+    posit_is_right<uint16_t>(1);
+    posit_is_right<uint32_t>(2);
 }
 
 static void fixed_is_right(int m, int n)
@@ -154,8 +287,9 @@ static void test_fixed(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_float16),
-                                       cmocka_unit_test(test_bfloat16),
-                                       cmocka_unit_test(test_fixed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_float16),  cmocka_unit_test(test_bfloat16),
+        cmocka_unit_test(test_hardware), cmocka_unit_test(test_odd_float),
+        cmocka_unit_test(test_posit),    cmocka_unit_test(test_fixed)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
