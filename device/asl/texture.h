@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* texture.h: texture() and environment() (docs/reference/asl.md, Textures) of one point, where no interpreter
- * can be asked: the reference's operations in its order. An image is a run of words: channels,
- * levels, then for each level its width, height and where its texels begin (all counted from the
- * array's start), as backends/shade/shade_words.c lays them out. A set of images: 0, the first of them,
- * then where each of the 10 x 10 begins, or 0. In front of it stand, from its first word backwards,
+ * can be asked: the reference's operations in its order. An image is a run of words: channels
+ * (1, 3 or 4), levels, then for each level its width, height and where its texels begin (all counted
+ * from the array's start), as backends/shade/shade_words.c lays them out. A set of images: 0, the first
+ * of them, then where each of the 10 x 10 begins, or 0. In front of it stand, from its first word backwards,
  * how many subimages its file has besides it, and where each of them begins or 0; in front of a set
  * only the most of them that an image has. */
 #if A_WIDTH == 1
@@ -458,7 +458,7 @@ K_FN uint a_texture_fact(K_GLOBAL const uint *words, uint image, int fact)
     case 9:
         return mean[n > 1u ? 1 : 0];
     case 10:
-        return n == 1u ? mean[0] : n > 2u ? mean[2] : 0u;
+        return mean[n > 1u ? 2 : 0];
     default:
         return n == 4u ? mean[3] : K_AS_UINT(1.0f);
     }

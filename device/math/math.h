@@ -410,12 +410,10 @@ K_FN af a_hypot(af x, af y, af z)
 
 /* ---- remainder ------------------------------------------------------------------------------ */
 
-/* |a| mod |b|, exactly, by long division of the significands. 0 < b, finite; a finite. */
+/* |a| mod |b|, exactly, by long division of the significands. Finite, 0 < |b| <= |a|. */
 K_FN float a_fmod_one(float a, float b)
 {
     uint ua = K_AS_UINT(a) & 0x7FFFFFFFu, ub = K_AS_UINT(b) & 0x7FFFFFFFu;
-    if (ua < ub)
-        return K_AS_FLOAT(ua);
     int ea = (int)(ua >> 23), eb = (int)(ub >> 23);
     uint ma = ea ? (ua & 0x7FFFFFu) | 0x800000u : ua, mb = eb ? (ub & 0x7FFFFFu) | 0x800000u : ub;
     ea = ea ? ea : 1;

@@ -156,9 +156,10 @@ K_FN void k_probe_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
         struct k_surface at;
         at.P = K_IN3(0);
         at.extent = 0.0f;
-        struct k_light_sample s = k_light_sample_make(sc, k_offset(&at, K_IN3(3)), K_IN3(3),
-                                                      K_IN_F(6), K_IN_F(7), K_IN_F(8));
-        out[0] = (uint)(s.ok && v3_dot(s.wi, K_IN3(3)) > 0.0f);
+        const struct k_vec3 n = K_IN3(3);
+        struct k_light_sample s =
+            k_light_sample_make(sc, k_offset(&at, n), n, K_IN_F(6), K_IN_F(7), K_IN_F(8));
+        out[0] = (uint)(s.ok && (k_is_black(n) || v3_dot(s.wi, n) > 0.0f));
         out[1] = s.light;
         K_OUT3(2, s.wi);
         K_OUT_F(5, s.distance);

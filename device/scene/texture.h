@@ -33,10 +33,11 @@ K_FN float k_value16(const struct k_scene *sc, K_GLOBAL const struct k_texture *
                      size_t at)
 {
     uint v = sc->texels[(size_t)tx->first + at / 2] >> 16u * (uint)(at & 1) & 0xFFFFu;
-    if (tx->kind < K_TEXEL_LINEAR16)
+    uint values = tx->kind & ~7u;
+    if (values == K_TEXEL_HALF)
         return k_half_value(v);
-    return tx->kind >= K_TEXEL_SRGB16 && decode ? K_AS_FLOAT(sc->texels[K_TABLE_WORDS + v])
-                                                : (float)v / 65535.0f;
+    return values == K_TEXEL_SRGB16 && decode ? K_AS_FLOAT(sc->texels[K_TABLE_WORDS + v])
+                                              : (float)v / 65535.0f;
 }
 
 K_FN struct k_vec3 k_texel16(const struct k_scene *sc, K_GLOBAL const struct k_texture *tx,
@@ -58,7 +59,7 @@ K_FN struct k_vec3 k_texel(const struct k_scene *sc, K_GLOBAL const struct k_tex
 #ifdef K_COUNT_RAYS
     k_tally_tile(sc->tally + sc->launch->tally_texels, tx->first, tx->width, (uint)i, (uint)j);
 #endif
-    if (K_HAS(TEXELS16) && kind >= K_TEXEL_HALF)
+    if (K_HAS(TEXELS16) && kind > K_TEXEL_FLOAT4)
         return k_texel16(sc, tx, index);
     if (kind >= K_TEXEL_FLOAT3) {
         K_GLOBAL const uint *p = sc->texels + at + (size_t)kind * index;
@@ -87,7 +88,7 @@ K_FN float k_texel_alpha(const struct k_scene *sc, K_GLOBAL const struct k_textu
 #ifdef K_COUNT_RAYS
     k_tally_tile(sc->tally + sc->launch->tally_texels, tx->first, tx->width, (uint)i, (uint)j);
 #endif
-    if (K_HAS(TEXELS16) && tx->kind >= K_TEXEL_HALF)
+    if (K_HAS(TEXELS16) && tx->kind > K_TEXEL_FLOAT4)
         return (tx->kind & 7u) == 4 ? k_value16(sc, tx, 0u, 4 * index + 3) : 1.0f;
     if (tx->kind == K_TEXEL_FLOAT4)
         return K_AS_FLOAT(sc->texels[(size_t)tx->first + 4 * index + 3]);
