@@ -401,17 +401,14 @@ static void picture_alone(struct run_context *c, const struct film *film)
 /* A medium that is a little off moves where all its paths scatter, and what long ones bring then
  * differs by as much as two pictures' noise, which no pair cancels: so media are judged by paths of
  * two edges first, each picture at half the level. */
-static enum status image_pairs(struct run_context *c, enum math_mode mode, double systematic,
+static enum status scene_pairs(struct run_context *c, enum math_mode mode, double systematic,
                                struct error *err)
 {
     struct render_job jobs[2]; /* the last one is shown */
     struct film films[2] = {0};
     size_t count = 1;
-    enum status s = case_scene(c, err);
-    if (s == STATUS_OK) {
-        judge_without_clamp(c->scene, mode);
-        s = case_ready(c, mode, BVH_AUTO, err);
-    }
+    judge_without_clamp(c->scene, mode);
+    enum status s = case_ready(c, mode, BVH_AUTO, err);
     if (s != STATUS_OK)
         return s;
     judge_job(c->scene, 128, 8, mode, &jobs[0]);
@@ -446,12 +443,22 @@ static enum status image_pairs(struct run_context *c, enum math_mode mode, doubl
 
 static enum status image_device(struct run_context *c, struct error *err)
 {
-    return image_pairs(c, MODE_DEVICE, JUDGE_SYSTEMATIC_DEVICE, err);
+    TRY(case_scene(c, err));
+    return scene_pairs(c, MODE_DEVICE, JUDGE_SYSTEMATIC_DEVICE, err);
 }
 
 static enum status image_fast(struct run_context *c, struct error *err)
 {
-    return image_pairs(c, MODE_FAST, JUDGE_SYSTEMATIC_FAST, err);
+    TRY(case_scene(c, err));
+    return scene_pairs(c, MODE_FAST, JUDGE_SYSTEMATIC_FAST, err);
+}
+
+/* Paths that meet lamps which the tree does not know, and places in fog, which have no side. */
+static enum status image_masks(struct run_context *c, struct error *err)
+{
+    enum { MASKS = 13 }; /* of image.dense, from 0 */
+    TRY(dense_part_load(c, MASKS, err));
+    return scene_pairs(c, MODE_FAST, JUDGE_SYSTEMATIC_FAST, err);
 }
 
 static const struct case_row scene_rows[] = {
@@ -632,6 +639,9 @@ static const struct case_row plain_rows[] = {
      image_passes},
     {"image.passes.dense", "the same of a scene full of shaders and media: scenes/dense/kinds.json",
      image_passes},
+    {"image.masks.fast",
+     "fast: masked lamps and fog where a tree chooses lights: scenes/dense/masks.json",
+     image_masks},
     {"image.camera.perspective", "filters, apertures, clamp: strict bits and in step",
      image_camera},
     {"image.camera.orthographic", "the same for parallel rays", image_camera},

@@ -217,6 +217,8 @@ enum status kernel_lights(struct run_context *c, struct error *err)
             Ng[0] = Ng[1] = Ng[2] = 0;
             Ng[i / 8 % 3] = side;
         }
+        if (i % 8 == 4) /* a place in a medium */
+            Ng[0] = Ng[1] = Ng[2] = 0;
         put(in + 9 * i, P, 3);
         put(in + 9 * i + 3, Ng, 3);
         put(in + 9 * i + 6, u, 3);

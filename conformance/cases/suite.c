@@ -396,13 +396,10 @@ enum status conform_selection(struct arena *a, const struct conform_options *o, 
 
 bool case_is_long(const char *name)
 {
-    static const char *const begins[] = {"image.dense.",
-                                         "image.edges.",
-                                         "image.passes",
-                                         "invariance.launch.bvh",
-                                         "invariance.launch.model",
-                                         "invariance.scene.",
-                                         "invariance.shader.bake"};
+    static const char *const begins[] = {"image.dense.",          "image.edges.",
+                                         "image.masks.",          "image.passes",
+                                         "invariance.launch.bvh", "invariance.launch.model",
+                                         "invariance.scene.",     "invariance.shader.bake"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)
             return true;
