@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/coverage on one small case. Usage: coverage_test.py TOOL PROGRAM. 77 where clang's tools are not here."""
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,16 @@ with tempfile.TemporaryDirectory() as folder:
     text = (Path(tool).resolve().parent.parent / "device/math/random.h").read_text().splitlines()
     rounds = next(n for n, row in enumerate(text, 1) if "0xD2511F53" in row.replace("d2511f53u", "D2511F53"))
     assert rounds not in random["never"], f"line {rounds} of math/random.h ran"
+    # mode device alone was compiled; a mode whose programs have a file and do not run it says so, where another's did
+    apart = random["apart"]
+    assert set(apart) == {"device"} and apart["device"] == {"lines": random["lines"], "run": random["run"], "others": []}, apart
+    assert re.search(r"^device +\d+ +\d+[.]\d %$", done.stdout, re.M), done.stdout
+    two = json.loads(data.read_text())
+    two["math/random.h"]["apart"]["fast"] = {"lines": random["lines"], "run": 0, "others": [rounds]}
+    Path(folder, "two.json").write_text(json.dumps(two))
+    shown = run("--again", str(Path(folder, "two.json")), "-o", str(again))
+    assert re.search(r"^fast +\d+ +0[.]0 %$", shown.stdout, re.M), shown.stdout
+    assert re.search(rf"class='apart'> *{rounds} .*/[*] not in fast [*]/", again.read_text()), "the page names no mode"
     assert "class='never'" in page.read_text() and "scene/camera.h" in page.read_text()
     assert run("--again", str(data), "-o", str(again)).returncode == 0 and again.read_text() == page.read_text()
     # a list of what nothing runs: whole it is agreed with; a line less, one that runs, and bad rows are told
