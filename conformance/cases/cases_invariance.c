@@ -230,48 +230,19 @@ static enum status invariance_bvh(struct run_context *c, struct error *err)
     return over(c, on, sizeof on / sizeof *on, trees, err);
 }
 
-/* A shader's ambient occlusion, whose rays a stage shoots before it runs; those of another question,
- * which it shoots itself; and a medium, behind whose walls the surface met is looked for again. */
-static enum status occluded_scene(struct run_context *c, struct error *err)
-{
-    struct text t = {0};
-    text_puts(
-        &t,
-        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 1, 5], \"target\": [0, 0, 0]}, "
-        "\"materials\": {"
-        "\"near\": {\"type\": \"shader\", \"source\": \"surface near() { float o = "
-        "occlusion(\\\"maxdist\\\", 1.5, \\\"samples\\\", 6); Ci = (1 - o) * color(0.8, 0.6, 0.5) "
-        "* "
-        "diffuse(N); }\"}, "
-        "\"both\": {\"type\": \"shader\", \"source\": \"surface both() { Ci = color(1 - "
-        "occlusion(\\\"maxdist\\\", 3, \\\"samples\\\", 4), 0.3 + 0.5 * "
-        "occlusion(\\\"maxdist\\\", u + 0.1, \\\"samples\\\", 3), 0.4) * diffuse(N); }\"}, "
-        "\"fog\": {\"type\": \"interface\", \"medium\": {\"density\": 0.2}}}, "
-        "\"environment\": {\"radiance\": 0.5}, "
-        "\"objects\": [{\"type\": \"sphere\", \"radius\": 0.7, \"material\": \"near\"}, "
-        "{\"type\": \"sphere\", \"center\": [1.2, 0, 0.3], \"radius\": 0.5, \"material\": "
-        "\"both\"}, "
-        "{\"type\": \"sphere\", \"center\": [-0.6, 0.2, 0.9], \"radius\": 0.8, \"material\": "
-        "\"fog\"}, "
-        "{\"type\": \"rectangle\", \"material\": \"near\", \"transform\": [{\"scale\": 4}, "
-        "{\"rotate\": {\"axis\": [1, 0, 0], \"angle\": -90}}, {\"translate\": [0, -0.7, 0]}]}], "
-        "\"lights\": [{\"type\": \"point\", \"position\": [2, 3, 3], \"intensity\": 20}]}");
-    return case_materials(c, &t, err);
-}
-
 /* Models take programs of their own: two scenes, which between them have shaders, media, an
- * interface and a light sample of each kind, one whose paths may go abreast, and one whose shaders
- * shoot rays. */
+ * interface and a light sample of each kind, one whose paths may go abreast, and one for whose shaders
+ * a stage shoots rays. */
 static enum status invariance_model(struct run_context *c, struct error *err)
 {
-    static const char *const on[] = {"medium", "shaded-closures", "cornell", NULL};
+    static const char *const on[] = {"medium", "shaded-closures", "cornell", "../dense/occlusion"};
     enum { ON = sizeof on / sizeof *on, MODELS = MODEL_COUNT - MODEL_MEGAKERNEL };
     size_t refused = 0;
     bool failed = false;
     for (size_t i = 0; i < ON && !failed; i++) {
         struct render_job job;
         struct variants v = {0};
-        TRY(on[i] ? case_library_scene(c, on[i], err) : occluded_scene(c, err));
+        TRY(case_library_scene(c, on[i], err));
         TRY(case_ready(c, MODE_STRICT, BVH_AUTO, err));
         judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
         for (int model = MODEL_MEGAKERNEL; model < MODEL_COUNT; model++) {

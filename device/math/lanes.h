@@ -341,15 +341,16 @@ K_INLINE ai a_clamp_index(ai i, int count)
 #if A_WIDTH == 1
 K_INLINE af a_gather(const af *row, ai at) { return row[at]; }
 K_INLINE ai a_gatheri(const ai *row, ai at) { return row[at]; }
+/* A single point is where it writes. */
 K_INLINE void a_scatter(af *row, ai at, af x, am m)
 {
-    if (m)
-        row[at] = x;
+    (void)m;
+    row[at] = x;
 }
 K_INLINE void a_scatteri(ai *row, ai at, ai x, am m)
 {
-    if (m)
-        row[at] = x;
+    (void)m;
+    row[at] = x;
 }
 #else
 #ifdef A_LOOKUP
