@@ -54,7 +54,7 @@ says tree 'against brute force'
 # texture, shaders alone), and none has two
 sed -n 's/^ANSWER("\([^"]*\)".*/\1/p' "$source/conformance/cases/answers.def" >"$folder/answered"
 LC_ALL=C sort -cu "$folder/answered"
-grep -E '^(kernel[.](hit[.]|values[.]|light[.]|bsdf-(step|chi-square)[.]|math[.]functions)|image[.](strict|lockstep|device|fast|camera|dense|edges)[.]|shader[.]builtins[.])' \
+grep -E '^(kernel[.](hit[.]|values[.]|light[.]|bsdf-(step|chi-square)[.]|math[.]functions)|image[.](strict|lockstep|device|fast|camera|dense|edges|masks)[.]|shader[.]builtins[.])' \
     "$source/conformance/lists/core.txt" | LC_ALL=C sort >"$folder/listed"
 grep -Ev '^kernel[.](environment|texture|material|bsdf-furnace)[.]' "$folder/answered" | diff "$folder/listed" -
 for kind in environment texture material; do
