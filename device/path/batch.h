@@ -312,7 +312,7 @@ K_FN void k_batch_occlude_path(const struct k_scene *sc, const struct k_batch *b
     const struct k_vec3 P = v3_add(x.s.P, v3_load(sc->launch->frame_origin)), n = x.s.Ns;
     if (!k_is_direction(n) || !k_finite(v3_dot(P, P)))
         return;
-    const struct k_vec3 side = v3_dot(n, x.s.Ng) < 0.0f ? v3_neg(x.s.Ng) : x.s.Ng;
+    const struct k_vec3 side = x.s.Ng; /* and n's: these materials have no normal maps */
     const struct k_vec3 o = v3_madd(x.s.P, side, k_offset_length(x.s.P, x.s.extent));
     for (; ray < m->occlusion_rays; ray += apart)
         if (k_occlusion_ray(sc, &stream, w.k, ray, o, side, v3_normalize(n), m->occlusion_distance))
