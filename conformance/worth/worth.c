@@ -209,7 +209,20 @@ static int by_rank(const void *a, const void *b)
     const struct placed *x = a, *y = b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    return x->index < y->index ? -1 : 1; /* behind its forerunner, as both stand in the tables */
+    return x->index < y->index ? -1 : 1;
+}
+
+/* Of a case that the file does not know: the first place that one of its group has, such as
+ * image.dense, for who adds a case means that it notices what no other does. without: no such
+ * group. */
+static size_t group_rank(const struct worth *w, const char *name, size_t without)
+{
+    const char *dot = strchr(name, '.'), *second = dot ? strchr(dot + 1, '.') : NULL;
+    size_t rank = SIZE_MAX;
+    for (size_t i = 0; second && i < w->count; i++)
+        if (strncmp(w->rows[i].name, name, (size_t)(second + 1 - name)) == 0)
+            rank = w->rows[i].rank < rank ? w->rows[i].rank : rank;
+    return rank == SIZE_MAX ? without : rank;
 }
 
 enum status worth_order(struct arena *a, const struct worth *w, const struct conform_case *all,
@@ -222,7 +235,7 @@ enum status worth_order(struct arena *a, const struct worth *w, const struct con
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", all_count);
     for (size_t i = 0; i < all_count; i++) {
         const struct worth_row *r = row_find(w, all[i].name);
-        rank = r ? r->rank : rank;
+        rank = r ? r->rank : group_rank(w, all[i].name, rank);
         if (marked[i])
             placed[n++] = (struct placed){rank, i};
     }

@@ -6,8 +6,9 @@
 
 #include "conformance.h"
 
-/* The cases of all[] that are marked, in the order of worth: the file's, and one that it does not
- * know behind the case before it in all[]. *order: indices, *count of them. Fails: MEMORY. */
+/* The cases of all[] that are marked, in the order of worth: the file's. One that it does not know
+ * stands where the first case of its group (two words of the name) does; without a group, where the
+ * case before it in all[] does. *order: indices, *count of them. Fails: MEMORY. */
 enum status worth_order(struct arena *a, const struct worth *w, const struct conform_case *all,
                         size_t all_count, const bool *marked, size_t **order, size_t *count,
                         struct error *err);
