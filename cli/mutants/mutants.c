@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cases are asked in rounds, of twice the seconds each: of a mutant, those that the text without an
- * edit goes through in as many. */
-static const double first_round_s = 1;
+enum {
+    HANGS_MOST = 3
+}; /* of a mutant: each costs a whole budget, and the next would say no more */
 static const double worker_s = 0.05;     /* what a process costs that runs a case */
 static const double values_cost = 0.125; /* of a case that looks at values, not at a picture */
 /* Only these run the library of shaders (the level's others interpret the IR, on no device); and
@@ -409,7 +409,6 @@ static enum status order_cases(struct mutants_run *r, struct error *err)
             s->due_s[own[c].l - r->cases] = (float)due_s;
             due_s += own[c].l->seconds + worker_s;
         }
-        r->longest_s = due_s > r->longest_s ? due_s : r->longest_s;
     }
     arena_free(&a);
     return st;
@@ -439,10 +438,26 @@ static bool wanted(void *ctx, const char *device, const struct conform_case *c)
         return false;
     if (l->search)
         return search_wanted(s, l);
-    if (s->class != CLASS_PLAIN && s->due_s[l - r->cases] > r->until_s)
+    if (s->class != CLASS_PLAIN && (isinf(s->due_s[l - r->cases]) || s->hangs >= HANGS_MOST))
         return false;
     bool left = r->m->until_caught && s->class != CLASS_ALIVE && s->class != CLASS_PLAIN;
     return !left && !notice_find(r->unusable, c->name);
+}
+
+/* All mutants are asked what the text without an edit goes through in a second, then in two more,
+ * four, and so on: a run that is ended has asked each of them about the same. Of that text the
+ * longest go first: one that begins last holds up all. */
+static double turn(void *ctx, const char *device, const struct conform_case *c)
+{
+    const struct mutants_run *r = ctx;
+    const struct subject *s = subject_of(ctx, device);
+    const struct listed *l = listed_find(r, c->name);
+    if (s && s->class == CLASS_PLAIN) {
+        const struct case_worth w = worth_of(r->worth, c->name);
+        return w.known ? -w.seconds : -INFINITY;
+    }
+    const float due_s = s && l && !l->search ? s->due_s[l - r->cases] : 0;
+    return due_s > 1 ? ceil(log2((double)due_s)) : 0;
 }
 
 static enum mutant_class class_of(const struct conform_result *c)
@@ -554,6 +569,7 @@ static void case_said(struct mutants_run *r, struct subject *s, struct listed *l
         l->seconds = seconds;
     s->spent_s += seconds;
     s->asked += !l->search && !s->done[l - r->cases];
+    s->hangs += class == CLASS_HANG;
     s->done[l - r->cases] = true;
     if (l->search) {
         search_said(r, s, l, class, reason);
@@ -621,7 +637,7 @@ static enum status plain_run(struct mutants_run *r, const struct conform_options
     return conform_run(&o, &sum, err);
 }
 
-static enum status round_run(struct mutants_run *r, double until_s, struct error *err)
+static enum status cases_run(struct mutants_run *r, struct error *err)
 {
     struct conform_summary sum;
     size_t n = 0;
@@ -629,7 +645,6 @@ static enum status round_run(struct mutants_run *r, double until_s, struct error
         if (r->subjects[i].class < CLASS_EQUIVALENT &&
             (!r->m->until_caught || r->subjects[i].class == CLASS_ALIVE))
             r->ids[n++] = r->subjects[i].id;
-    r->until_s = until_s;
     r->o.devices = r->ids;
     r->o.device_count = n;
     return n == 0 ? STATUS_OK : conform_run(&r->o, &sum, err);
@@ -699,6 +714,7 @@ static enum status recall(void *ctx, const struct json_line *line, struct error 
 static enum status known_before(struct mutants_run *r, struct error *err)
 {
     TRY(list_cases(r, err));
+    TRY(worth_read(&r->arena, &r->worth, err));
     TRY(mutants_count(&r->all, err));
     TRY(draw(r, err));
     if (!r->m->journal)
@@ -746,16 +762,12 @@ static void class_by_search(struct mutants_run *r)
             r->subjects[i].class = CLASS_SAME_BITS;
 }
 
-static enum status rounds_run(struct mutants_run *r, struct error *err)
+static enum status all_run(struct mutants_run *r, struct error *err)
 {
     TRY(ask_all(r, err));
     TRY(plain_run(r, &r->o, err));
     TRY(order_cases(r, err));
-    for (double until_s = first_round_s;; until_s *= 2) {
-        TRY(round_run(r, until_s, err));
-        if (until_s > r->longest_s)
-            break;
-    }
+    TRY(cases_run(r, err));
     for (size_t i = 0; i < r->count; i++)
         for (size_t c = 0; c < r->case_count; c++)
             r->subjects[i].out_of_reach |=
@@ -791,6 +803,7 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
     enum status st = known_before(&r, &err);
     const bool known = st == STATUS_OK;
     r.o.wanted = wanted;
+    r.o.turn = turn;
     r.o.each = on_case;
     r.o.again = NULL;
     r.o.begin = NULL;
@@ -799,7 +812,7 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
         st = workshop_make(&r, folder, sizeof folder, &err);
     const bool made = st == STATUS_OK;
     if (made)
-        st = rounds_run(&r, &err);
+        st = all_run(&r, &err);
     progress_end();
     if (st == STATUS_OK && r.lost.code) {
         st = r.lost.code;

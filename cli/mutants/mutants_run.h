@@ -49,6 +49,7 @@ struct subject {
     bool *done;   /* by case of the run */
     float *due_s; /* by case: seconds of those before it in the mutant's order; INFINITY: never */
     size_t asked; /* cases of the list */
+    size_t hangs;
     size_t searched;      /* scenes and grids that run the place, of the search behind it */
     struct notice *shown; /* by one of them; the mutant is alive all the same; NULL: none differs */
     bool
@@ -74,13 +75,11 @@ struct mutants_run {
     size_t count, all;
     struct listed *cases;
     size_t case_count, listed_count; /* with those of the search, and without */
-    bool searching;
-    const char **ids;           /* of those that are judged in this round */
-    struct json_lines *journal; /* NULL: none */
-    const char *head;           /* its first line, with all that decides what the others mean */
-    struct error lost;          /* the journal cannot be written any more */
-    double until_s;             /* of this round: cases that are due by then */
-    double longest_s;           /* of all that one mutant is asked */
+    const char **ids;                /* of those that are judged now */
+    struct json_lines *journal;      /* NULL: none */
+    const char *head;          /* its first line, with all that decides what the others mean */
+    struct error lost;         /* the journal cannot be written any more */
+    const struct worth *worth; /* which cases take long */
     double begin;
     struct notice *unusable; /* cases that notice the text as it is, or could not judge it */
 };

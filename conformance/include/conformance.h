@@ -172,11 +172,14 @@ struct conform_options {
                  const struct conform_case *c, const struct conform_result *r);
     /* Asked before a case runs; NULL: all do. A case that is not wanted has no result. */
     bool (*wanted)(void *ctx, const char *device, const struct conform_case *c);
+    /* Cases begin in the order of what it gives, and equal ones as they would without it; NULL: none
+     * goes first. Asked once for each, before any runs. */
+    double (*turn)(void *ctx, const char *device, const struct conform_case *c);
     /* a case of the journal is run again: the first parts that differ; may be NULL */
     void (*again)(void *ctx, const char *device, const struct conform_case *c, const char *why);
     /* all is read and there is something to run: a store's run may begin; may be NULL */
     enum status (*begin)(void *ctx, struct error *err);
-    void *each_ctx; /* of all four */
+    void *each_ctx; /* of all five */
 };
 struct conform_summary {
     size_t count[VERDICT_COUNT];

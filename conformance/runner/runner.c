@@ -21,6 +21,7 @@
 struct task {
     const struct conform_case *test;
     const char *device;
+    double turn;
     struct attempts attempts;
     const char *shared; /* the case that lost its worker beside or after this one */
     bool resumed;       /* all attempts are the journal's */
@@ -83,6 +84,33 @@ static const size_t *order_of(struct run *r)
     return order;
 }
 
+static int by_turn(const void *a, const void *b)
+{
+    const struct task *x = *(const struct task *const *)a, *y = *(const struct task *const *)b;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static enum status sort_by_turn(struct run *r, struct error *err)
+{
+    const size_t n = r->task_count;
+    struct task *sorted = ARENA_ARRAY(&r->arena, struct task, n);
+    const struct task **by = ARENA_ARRAY(&r->arena, const struct task *, n);
+    if (!sorted || !by)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", n);
+    for (size_t i = 0; i < n; i++) {
+        struct task *t = &r->tasks[i];
+        t->turn = r->o->turn(r->o->each_ctx, t->device, t->test);
+        by[i] = t;
+    }
+    qsort(by, n, sizeof *by, by_turn);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = *by[i];
+    r->tasks = sorted;
+    return STATUS_OK;
+}
+
 static enum status plan(struct run *r, struct error *err)
 {
     const struct conform_options *o = r->o;
@@ -103,7 +131,7 @@ static enum status plan(struct run *r, struct error *err)
         for (size_t c = 0; c < r->case_count; c++)
             r->tasks[o->by_case ? c * o->device_count + d : d * r->case_count + c] =
                 (struct task){.test = &r->cases[order[c]], .device = o->devices[d]};
-    return STATUS_OK;
+    return o->turn ? sort_by_turn(r, err) : STATUS_OK;
 }
 
 /* What is the same for all cases, and for all of a device. */
