@@ -92,6 +92,7 @@ struct program_request {
     bool count_rays;   /* build_settings.count_rays */
     bool staged;       /* its model runs a path's stages one by one */
     bool abreast;      /* its model is MODEL_ABREAST: a film for the features alone */
+    bool few_samples;  /* programs_for_few_samples */
     enum program_part part;
     enum program_piece piece;    /* of a staged one */
     uint32_t registers;          /* 0: no limit asked for */

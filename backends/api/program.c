@@ -120,9 +120,9 @@ bool program_request_equal(const struct program_request *a, const struct program
 {
     return a->mode == b->mode && text_equal(a->fault, b->fault) && a->count_rays == b->count_rays &&
            a->staged == b->staged && a->piece == b->piece && a->abreast == b->abreast &&
-           a->registers == b->registers && a->cache == b->cache && a->code == b->code &&
-           a->tree == b->tree && a->features == b->features &&
-           strcmp(a->source_hash, b->source_hash) == 0;
+           a->few_samples == b->few_samples && a->registers == b->registers &&
+           a->cache == b->cache && a->code == b->code && a->tree == b->tree &&
+           a->features == b->features && strcmp(a->source_hash, b->source_hash) == 0;
 }
 
 enum status program_defines(const struct program_request *r, char *buf, size_t size,

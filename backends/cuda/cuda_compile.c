@@ -45,10 +45,12 @@ static void options_add(struct options *o, const char *text)
 static const char *haste(const struct program_request *r)
 {
     /* Bytes of a scene's own text and of the shaders' library, which is 140,000 of them. The
-     * optimiser takes longer than in proportion: 44 s for 416,000, 3 s so. */
+     * optimiser takes longer than in proportion: 44 s for 416,000, 3 s so. But what it gives then
+     * runs a hundred times as long, so only a verdict's few samples are worth it. */
     enum { LONG_TEXT = 200 * 1024 };
+    const bool is_long = strlen(r->source) > strlen(kernel_source) + LONG_TEXT;
     /* One sample's vertices, never timed: a third of the compiler's time. */
-    if (r->part == PART_TRACE || strlen(r->source) > strlen(kernel_source) + LONG_TEXT)
+    if (r->part == PART_TRACE || (r->few_samples && is_long))
         return "--Ofast-compile=max";
     return "";
 }

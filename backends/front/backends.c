@@ -138,6 +138,10 @@ static enum exec_model model_choose(const struct device *d, const struct build_s
     return d->api->preferred_model(features);
 }
 
+static bool few_samples;
+
+void programs_for_few_samples(bool few) { few_samples = few; }
+
 /* What to compile for the scene on the device, if there is one; *model, for which model. */
 static enum status request_make(const struct device *d, const struct build_settings *settings,
                                 struct program_request *out, enum exec_model *model_out,
@@ -147,6 +151,7 @@ static enum status request_make(const struct device *d, const struct build_setti
     r.registers = settings->registers;
     r.cache = settings->cache;
     r.count_rays = settings->count_rays;
+    r.few_samples = few_samples;
     if (r.cache != CACHE_AUTO && !d->api->takes_cache_preference)
         return error_msg(err, STATUS_UNSUPPORTED,
                          "%s cannot be asked to prefer %s: CUDA devices can", d->info.id,

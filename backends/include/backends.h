@@ -323,6 +323,11 @@ const struct device_info *device_describe(const struct device *d);
  * building takes. For the whole process; call it before any device_load. */
 void trees_keep(bool keep);
 
+/* Whether programs built from now on are for pictures of few samples, as those of a verdict are:
+ * what compiles soonest is best then, and CUDA's compiler leaves undone much of what makes long text
+ * quick. Off at first. For the whole process; call it before any device_build. */
+void programs_for_few_samples(bool few);
+
 /* Scenes loaded from now on have the parameters of their shaders in the program (each change
  * compiles again), or, as at first, in a buffer that the program reads. Strict
  * pictures of all devices agree either way; the two ways agree with each other where no function

@@ -309,6 +309,7 @@ enum status conform_worker(const char *name, const char *scene, const char *devi
 {
     struct device *kept = NULL;
     trees_keep(true); /* the next worker loads the same scenes */
+    programs_for_few_samples(true);
     inputs_watch(fd);
     /* A driver keeps its state (a CUDA device's context) while somebody has the device open. One
      * that cannot be opened is the cases' to tell. */

@@ -193,9 +193,9 @@ static void pieces_have_what_their_stages_need(void **state)
 
 static double processor_s(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-/* A scene whose shaders are long: strict arithmetic is the mode's whatever NVRTC leaves undone, and
- * machine code comes in a few seconds of its processor's time (with nothing left undone: 40 to 60).
- */
+/* A scene whose shaders are long, for a verdict's few samples: strict arithmetic is the mode's
+ * whatever NVRTC leaves undone, and machine code comes in a few seconds of its processor's time
+ * (with nothing left undone: 40 to 60). Nothing is where more samples may be asked for. */
 static void long_text_compiles_soon_in_strict(void **state)
 {
     enum { MOST_S = 15 };
@@ -213,7 +213,13 @@ static void long_text_compiles_soon_in_strict(void **state)
     all.features = l.features;
     all.registers = 64;
     all.source = l.shaders.source.data;
-    const struct program_request shade = program_request_of_piece(&all, PIECE_SHADE);
+    struct program_request shade = program_request_of_piece(&all, PIECE_SHADE);
+    char options[512];
+    must(cuda_options(n, &shade, 90, false, options, sizeof options, &err), &err);
+    assert_null(strstr(options, "Ofast-compile"));
+    shade.few_samples = true;
+    must(cuda_options(n, &shade, 90, false, options, sizeof options, &err), &err);
+    assert_non_null(strstr(options, "Ofast-compile"));
     check_operations(piece_compile(n, &shade, &a), MODE_STRICT);
     struct gpu_image image = {0};
     struct build_info info = {0};
