@@ -193,6 +193,9 @@ struct point_failure {
 enum status run_at_points(struct document *d, const struct point_runs *r,
                           struct point_failure *first);
 
+/* scene_medium.c: a material's "medium" at v. */
+enum status load_medium(struct loader *l, const struct json *v, struct medium *out);
+
 /* scene_procedure.c: triangles that a shader makes. */
 enum status load_procedure(struct loader *l, const struct json *v, struct object *o);
 

@@ -427,8 +427,8 @@ static void note_call(void *ctx, const char *builtin, struct src_pos at)
     static const struct {
         const char *builtin, *why;
     } refused[] = {
-        {"anisotropic_vdf", "anisotropic_vdf() describes a volume: there are only surfaces"},
-        {"medium_vdf", "medium_vdf() describes a volume: there are only surfaces"},
+        {"anisotropic_vdf", "anisotropic_vdf() describes a volume: it belongs in a \"medium\""},
+        {"medium_vdf", "medium_vdf() describes a volume: it belongs in a \"medium\""},
         {"closure", "the renderer does not know this closure, which a prototype declares"}};
     struct called *c = ctx;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)

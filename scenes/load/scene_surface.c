@@ -2,8 +2,6 @@
 /* What materials of all types share about their surface: its sides, its normals, its inside. */
 #include "scene_loader.h"
 
-#include <math.h>
-
 enum status load_normal_map(struct loader *l, const struct json *v, struct normal_map *out)
 {
     static const char *const keys[] = {"texture", "scale", NULL};
@@ -20,25 +18,6 @@ enum status load_normal_map(struct loader *l, const struct json *v, struct norma
                           "\"color_space\": \"linear\" in the texture",
                           l->textures[n.texture].name);
     *out = n;
-    return STATUS_OK;
-}
-
-static enum status load_medium(struct loader *l, const struct json *v, struct material *m)
-{
-    static const char *const keys[] = {"density", "albedo", "g", "absorption", NULL};
-    struct document *d = &l->d;
-    const struct json *at;
-    struct medium inside = {.present = true, .albedo = {0.8F, 0.8F, 0.8F}};
-    double g = 0;
-    TRY(read_object(d, v, keys));
-    if (!json_get(v, "absorption"))
-        TRY(read_required(d, v, "density", "the extinction per unit of length", &at));
-    TRY(field_rgb(d, v, "absorption", 0, 1e9, inside.absorption));
-    TRY(field_float(d, v, "density", 0, 1e9, &inside.density));
-    TRY(field_rgb(d, v, "albedo", 0, 1, inside.albedo));
-    TRY(field_number(d, v, "g", -0.99, 0.99, &g));
-    inside.g = fabs(g) < 0.001 ? 0 : (float)g; /* protocol, section 27: as good as even */
-    m->medium = inside;
     return STATUS_OK;
 }
 
@@ -68,5 +47,5 @@ enum status load_surface(struct loader *l, const struct json *v, struct material
     if (map)
         TRY(load_normal_map(l, map, &m->normal_map));
     /* a model's own media wait for `isophote import`, which asks whether its meshes are closed */
-    return medium && !l->bringing ? load_medium(l, medium, m) : STATUS_OK;
+    return medium && !l->bringing ? load_medium(l, medium, &m->medium) : STATUS_OK;
 }

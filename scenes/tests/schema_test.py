@@ -48,6 +48,8 @@ GOOD = {
         "lacquer": {"type": "principled", "coat": 1, "coat_roughness": {"texture": "t"}, "coat_normal_map": {"texture": "t"}, "specular_color": [9, 1, 1],
                     "specular_weight": 0.5, "fuzz": {"texture": "t", "scale": [1, 0, 0]}, "fuzz_roughness": 0.7, "transmission": 1, "thin": True},
         "amber": {"type": "dielectric", "medium": {"absorption": [0, 1, 30]}},
+        "smoke": {"type": "interface", "medium": {"source": "volume v(float k = 1) { Ci = anisotropic_vdf(0.5, color(k), 0); }",
+                                                  "parameters": {"k": 2}}},
         "fog": {"type": "interface", "medium": {"density": 1, "albedo": [1, 1, 0.5], "g": 0.3}},
         "closure": {"type": "shader", "source": "surface s() { Ci = diffuse(N); }", "emission_bound": 3},
         "network": {
@@ -127,6 +129,8 @@ BAD = [
     changed(["materials", "m", "coat"], 1),
     changed(["materials", "amber", "medium", "absorption"], -1),
     changed(["materials", "amber", "medium"], {"g": 0}),
+    changed(["materials", "smoke", "medium", "density"], 1),
+    changed(["materials", "smoke", "medium", "shader"], "fog.osl"),
     changed(["materials", "m"], {"type": "diffuse", "color": 1}),
     changed(["materials", "m"], {"type": "diffuse", "reflectance": 1.5}),
     changed(["materials", "m"], {"type": "rough_conductor", "eta": 1}),

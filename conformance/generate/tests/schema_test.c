@@ -19,6 +19,8 @@ static const struct {
     const char *place, *why;
 } unsaid[] = {
     {"/film/crop", "a crop is the job's: invariance.film.crop"},
+    {"/medium/oneOf 1", "a shader's medium is numbers once it is loaded: surface_test"},
+    {"/medium_of_shader", "likewise"},
     {"/object/oneOf 2/displacement", "of spheres: image.dense.11"},
     {"/object/oneOf 3/displacement", "of disks: image.dense.11"},
     {"/object/oneOf 7", "procedures: image.dense.11"},

@@ -197,6 +197,148 @@ static void test_media(void **state)
     }
 }
 
+/* A sphere in an interface whose medium a shader tells. */
+static enum status load_volume(const char *source, const char *more, struct scene **out,
+                               struct error *err)
+{
+    struct text t = {0};
+    text_printf(&t,
+                HEAD "\"materials\": {\"fog\": {\"type\": \"interface\", \"medium\": {\"source\": "
+                     "\"%s\"%s}}}, \"objects\": [{\"type\": \"sphere\", \"material\": \"fog\", "
+                     "\"center\": [0,0,0]}]}",
+                source, more);
+    enum status status =
+        scene_load_memory(SOURCE_DIR "/scenes/tests/inline.json", t.data, t.len, out, err);
+    text_free(&t);
+    return status;
+}
+
+static void test_media_of_shaders(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source, *more;
+        struct medium want;
+    } rows[] = {
+        {"volume fog() { Ci = anisotropic_vdf(color(0.1, 0.5, 0.9), color(2), 0.25); }",
+         "",
+         {true, 2, {0.1F, 0.5F, 0.9F}, 0.25F, {0}}},
+        {"shader fog(float thick = 1) { Ci = anisotropic_vdf(0.5, thick * color(1), 0.0005); }",
+         ", \"parameters\": {\"thick\": 3}",
+         {true, 3, {0.5F, 0.5F, 0.5F}, 0, {0}}},
+        /* extinctions of 2, 4, 2, of which 1, 2, 0.5 scatter: 2 is the density, the rest is taken */
+        {"volume fog() { Ci = anisotropic_vdf(color(0.5, 0.5, 0.25), color(2, 4, 2), 0); }",
+         "",
+         {true, 2, {0.5F, 1, 0.25F}, 0, {0, 2, 0}}},
+        /* nothing scatters: no density, and so no noise */
+        {"volume fog() { Ci = anisotropic_vdf(0, color(1, 2, 3), 0.5); }",
+         "",
+         {true, 0, {0}, 0.5F, {1, 2, 3}}},
+        /* exp(-rate 2) is 1/e in each channel */
+        {"volume fog() { Ci = medium_vdf(0.75, 2, color(exp(-1.0)), -0.5, 1.5, 3); }",
+         "",
+         {true, 0.5F, {0.75F, 0.75F, 0.75F}, -0.5F, {0}}},
+        {"volume fog() { Ci = medium_vdf(0, 4, color(exp(-1.0), exp(-2.0), 1), 0, 1, 0); }",
+         "",
+         {true, 0, {0}, 0, {0.25F, 0.5F, 0}}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = NULL;
+        struct error err = {0};
+        const struct medium *want = &rows[i].want;
+        if (load_volume(rows[i].source, rows[i].more, &s, &err) != STATUS_OK)
+            fail_msg("%s: %s: %s", rows[i].source, err.path, err.msg);
+        const struct medium *m = &s->materials[s->primitive_material[0]].medium;
+        assert_true(m->present && fabs((double)(m->g - want->g)) < 1e-7);
+        assert_true(fabs((double)(m->density - want->density)) < 1e-6);
+        for (int c = 0; c < 3; c++)
+            if (fabs((double)(m->albedo[c] - want->albedo[c])) > 1e-6 ||
+                fabs((double)(m->absorption[c] - want->absorption[c])) > 1e-6)
+                fail_msg("%s: channel %d: albedo %g, absorption %g", rows[i].source, c,
+                         (double)m->albedo[c], (double)m->absorption[c]);
+        scene_free(s);
+    }
+}
+
+/* By a shader or by numbers: the scene is the same one, so every device has the same picture of it. */
+static void test_shaders_medium_is_the_scenes(void **state)
+{
+    (void)state;
+    static const char form[] =
+        HEAD "\"materials\": {\"fog\": {\"type\": \"interface\", \"medium\": {%s}}}, \"objects\": "
+             "[{\"type\": \"sphere\", \"material\": \"fog\", \"center\": [0,0,0]}]}";
+    static const char *const media[] = {
+        "\"density\": 0.5, \"albedo\": [0.25, 0.5, 0.75], \"g\": 0.5, \"absorption\": [0, 0.5, 0]",
+        "\"source\": \"volume s() { Ci = anisotropic_vdf(color(0.25, 0.25, 0.75), color(0.5, 1, "
+        "0.5), "
+        "0.5); }\"",
+        "\"source\": \"volume s(float g = 0) { Ci = anisotropic_vdf(color(0.25, 0.25, 0.75), "
+        "color(0.5, 1, 0.5), g); }\", \"parameters\": {\"g\": 0.5}",
+        "\"source\": \"volume s() { Ci = anisotropic_vdf(color(0.25, 0.25, 0.75), color(0.5, 1, "
+        "0.5), "
+        "0.25); }\""};
+    char hash[4][33];
+    for (int i = 0; i < 4; i++) {
+        struct text t = {0};
+        struct scene *s = NULL;
+        struct error err = {0};
+        text_printf(&t, form, media[i]);
+        if (scene_load_memory(SOURCE_DIR "/scenes/tests/inline.json", t.data, t.len, &s, &err))
+            fail_msg("%s: %s", err.path, err.msg);
+        memcpy(hash[i], s->hash, sizeof hash[i]);
+        scene_free(s);
+        text_free(&t);
+    }
+    assert_string_equal(hash[0], hash[1]);
+    assert_string_equal(hash[0], hash[2]);
+    assert_string_not_equal(hash[0], hash[3]);
+}
+
+static void test_bad_volumes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source;
+        enum status status;
+        const char *message;
+    } rows[] = {
+        {"volume s() { }", STATUS_TYPE, "Ci has 0 closures"},
+        {"volume s() { Ci = diffuse(N); }", STATUS_TYPE, "diffuse() is no volume"},
+        {"volume s() { Ci = anisotropic_vdf(0.5, color(1), 0) + anisotropic_vdf(0.5, color(2), 0); "
+         "}",
+         STATUS_TYPE, "Ci has 2 closures"},
+        {"volume s() { Ci = 2 * anisotropic_vdf(0.5, color(1), 0); }", STATUS_UNSUPPORTED,
+         "has the weight (2, 2, 2)"},
+        {"volume s() { Ci = anisotropic_vdf(0.1, color(1, 2, 1 + noise(P)), 0); }",
+         STATUS_UNSUPPORTED, "differs from place to place"},
+        {"volume s() { Ci = anisotropic_vdf(1.5, color(1), 0); }", STATUS_RANGE, "the albedo is"},
+        {"volume s() { Ci = anisotropic_vdf(0.5, color(1, -1, 1), 0); }", STATUS_RANGE,
+         "the extinction is (1, -1, 1)"},
+        {"volume s() { Ci = anisotropic_vdf(0.5, color(1), 1); }", STATUS_RANGE, "anisotropy is 1"},
+        {"volume s() { Ci = anisotropic_vdf(0.9, color(1, 3, 1), 0); }", STATUS_UNSUPPORTED,
+         "media have one density"},
+        {"volume s() { Ci = medium_vdf(0.5, 0, color(0.5), 0, 1, 0); }", STATUS_RANGE,
+         "transmission depth is 0"},
+        {"volume s() { Ci = medium_vdf(0.5, 1, color(0.5, 0, 1), 0, 1, 0); }", STATUS_RANGE,
+         "transmission colour is (0.5, 0, 1)"},
+        {"volume s() { while (u >= 0) { } Ci = anisotropic_vdf(0.5, color(1), 0); }",
+         STATUS_TIMEOUT, "does a loop not end?"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = NULL;
+        struct error err = {0};
+        const enum status got = load_volume(rows[i].source, "", &s, &err);
+        if (got != rows[i].status || !strstr(err.msg, rows[i].message) ||
+            strcmp(err.path, "materials.fog.medium") != 0)
+            fail_msg("%s: %s: %s: %s", rows[i].source, status_name(got), err.path, err.msg);
+    }
+    struct scene *s = NULL;
+    struct error err = {0};
+    assert_int_equal(load_volume("volume s() { Ci = 0; }", ", \"density\": 1", &s, &err),
+                     STATUS_TYPE);
+    assert_non_null(strstr(err.msg, "unknown key"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +348,9 @@ int main(void)
         cmocka_unit_test(test_tangent_weights),
         cmocka_unit_test(test_tangents_without_uv),
         cmocka_unit_test(test_media),
+        cmocka_unit_test(test_media_of_shaders),
+        cmocka_unit_test(test_shaders_medium_is_the_scenes),
+        cmocka_unit_test(test_bad_volumes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
