@@ -98,7 +98,8 @@ static enum status rendering_judge(void *ctx, const struct settings *set, struct
     struct rendering *r = ctx;
     struct render_job job = r->job;
     job.set = *set;
-    return conform_judge(r->scene, device_describe(r->device)->id, &job, &r->film, out, err);
+    TRY(conform_judge(r->scene, device_describe(r->device)->id, &job, &r->film, out, err));
+    return texture_cache_fault(r->scene->cache, err);
 }
 
 static enum status rendering_tiles(void *ctx, uint64_t first, struct worker_tiles *out,

@@ -19,32 +19,33 @@ enum {
 /* ---- options -------------------------------------------------------------------------------- */
 
 enum option_type {
-    OPTION_FLAG,       /* bool */
-    OPTION_STRING,     /* const char *, not empty */
-    OPTION_WORD,       /* const char *: one of `words` */
-    OPTION_WORDS,      /* uint32_t: some of `words`, joined by commas; bit i is the i-th */
-    OPTION_LIST,       /* struct option_list: may be given several times */
-    OPTION_LEVEL,      /* int: the digit that ends the option's own name, as in -O2 */
-    OPTION_UINT,       /* uint32_t */
-    OPTION_COUNT,      /* uint32_t, at least 1 */
-    OPTION_SIDE,       /* uint32_t, pixels: 1 to 32768, what files of pictures hold */
-    OPTION_UINT64,     /* uint64_t */
-    OPTION_COUNT64,    /* uint64_t, at least 1 */
-    OPTION_FROM_ZERO,  /* double, finite, not below 0 */
-    OPTION_ABOVE_ZERO, /* double, finite, above 0 */
-    OPTION_PAIR,       /* uint32_t[2], "8x4", both from 1 to 65536 */
-    OPTION_PIXEL,      /* uint32_t[2], "12,34" */
-    OPTION_MODE,       /* enum math_mode */
-    OPTION_BVH,        /* enum bvh_kind */
-    OPTION_MODEL,      /* enum exec_model */
-    OPTION_CODE,       /* enum code_path */
-    OPTION_CACHE,      /* enum cache_preference */
-    OPTION_TONE,       /* enum tone */
-    OPTION_FORCE,      /* no target: arguments.force */
-    OPTION_TIMEOUT,    /* no target: arguments.timeout_s */
-    OPTION_MEMORY,     /* no target: arguments.memory */
-    OPTION_STEP,       /* no target: `step` is called, in the order of the command line */
-    OPTION_IGNORED     /* no target: taken as other programs take it */
+    OPTION_FLAG,           /* bool */
+    OPTION_STRING,         /* const char *, not empty */
+    OPTION_WORD,           /* const char *: one of `words` */
+    OPTION_WORDS,          /* uint32_t: some of `words`, joined by commas; bit i is the i-th */
+    OPTION_LIST,           /* struct option_list: may be given several times */
+    OPTION_LEVEL,          /* int: the digit that ends the option's own name, as in -O2 */
+    OPTION_UINT,           /* uint32_t */
+    OPTION_COUNT,          /* uint32_t, at least 1 */
+    OPTION_SIDE,           /* uint32_t, pixels: 1 to 32768, what files of pictures hold */
+    OPTION_UINT64,         /* uint64_t */
+    OPTION_COUNT64,        /* uint64_t, at least 1 */
+    OPTION_FROM_ZERO,      /* double, finite, not below 0 */
+    OPTION_ABOVE_ZERO,     /* double, finite, above 0 */
+    OPTION_PAIR,           /* uint32_t[2], "8x4", both from 1 to 65536 */
+    OPTION_PIXEL,          /* uint32_t[2], "12,34" */
+    OPTION_MODE,           /* enum math_mode */
+    OPTION_BVH,            /* enum bvh_kind */
+    OPTION_MODEL,          /* enum exec_model */
+    OPTION_CODE,           /* enum code_path */
+    OPTION_CACHE,          /* enum cache_preference */
+    OPTION_TONE,           /* enum tone */
+    OPTION_FORCE,          /* no target: arguments.force */
+    OPTION_TIMEOUT,        /* no target: arguments.timeout_s */
+    OPTION_MEMORY,         /* no target: arguments.memory */
+    OPTION_TEXTURE_MEMORY, /* no target: arguments.texture_memory */
+    OPTION_STEP,           /* no target: `step` is called, in the order of the command line */
+    OPTION_IGNORED         /* no target: taken as other programs take it */
 };
 struct option_list {
     const char **items; /* ends with NULL; NULL when there are none. Heap until the command ends */
@@ -110,8 +111,9 @@ struct arguments {
     const char **folders;
     size_t folder_count;
     bool force;
-    double timeout_s; /* 0: none */
-    uint64_t memory;  /* bytes; 0: the default */
+    double timeout_s;        /* 0: none */
+    uint64_t memory;         /* bytes; 0: the default */
+    uint64_t texture_memory; /* bytes; 0: not given */
 };
 struct command {
     const char *name, *group; /* group: heading in the list of commands; NULL: not shown */

@@ -38,6 +38,8 @@ static const struct variable {
      "all"},
     {"ISOPHOTE_MEMORY", "as --memory, which sets it for the workers that are started",
      "nine tenths of what is free"},
+    {"ISOPHOTE_TEXTURE_MEMORY",
+     "as --texture-memory, which sets it for the workers that are started", NULL},
     {"ISOPHOTE_DEVICE_MEMORY",
      "bytes that any device is taken to have at most. A scene that needs more is refused before "
      "anything is copied, with both numbers",

@@ -53,6 +53,11 @@ static const struct option render_rows[] = {
              "one changes"},
     {"--threads", OPTION_UINT, AT(set.launch.threads), "N",
      .help = "of the reference and native devices", .otherwise = "all"},
+    {"--texture-memory", OPTION_TEXTURE_MEMORY, 0, "SIZE",
+     .help =
+         "texels in memory at most: tiles of TIFF files are read on demand (reference and native "
+         "devices): 256M",
+     .otherwise = "whole textures are read"},
     JSON_OPTION(AT(json)),
 };
 #undef AT
@@ -239,6 +244,7 @@ static bool option_take(const struct option *o, const char *v, void *target)
         end += *end == 's' && o->value && strcmp(o->value, "S") == 0; /* "60s" */
         return end != v && !*end && isfinite(d) && (o->type == OPTION_ABOVE_ZERO ? d > 0 : d >= 0);
     case OPTION_MEMORY:
+    case OPTION_TEXTURE_MEMORY:
         return memory_read(v, target);
     case OPTION_PAIR:
         return parse_two(v, 'x', 1, 65536, target);
@@ -267,7 +273,7 @@ static void print_expected(const struct option *o, struct text *out)
         text_puts(out, "more memory");
     else if (o->type == OPTION_FROM_ZERO || o->type == OPTION_TIMEOUT)
         text_puts(out, "a number from 0");
-    else if (o->type == OPTION_MEMORY)
+    else if (o->type == OPTION_MEMORY || o->type == OPTION_TEXTURE_MEMORY)
         text_puts(out, "bytes, or a number with K, M, G or T");
     else if (o->type == OPTION_ABOVE_ZERO)
         text_puts(out, "a number above 0");
@@ -379,6 +385,8 @@ static bool option_set(const struct option *o, const char *written, char **value
         target = (char *)&args->timeout_s;
     if (o->type == OPTION_MEMORY)
         target = (char *)&args->memory;
+    if (o->type == OPTION_TEXTURE_MEMORY)
+        target = (char *)&args->texture_memory;
     return option_take(o, o->type == OPTION_LEVEL ? written : o->value ? values[0] : "", target);
 }
 
@@ -472,6 +480,8 @@ int command_run(const struct command *c, int argc, char **argv)
             stop_after(args.timeout_s);
         if (status < 0 && args.memory)
             memory_allow(args.memory);
+        if (status < 0 && args.texture_memory)
+            texture_memory_allow(args.texture_memory);
         if (status < 0)
             status =
                 files_check(c, &args, &err) ? report_error(&err, false) : c->run(settings, &args);

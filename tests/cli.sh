@@ -970,6 +970,101 @@ case_statistics()
     [ "$(json shading.operations_after)" -lt "$(json shading.operations_before)" ] || fail "nothing was optimised"
 }
 
+# tiled_tiff FILE SIDE SEED LEVELS: noise of three bytes a texel in tiles of 64 x 64, deflated; all levels, or one.
+tiled_tiff()
+{
+    python3 - "$@" <<'END'
+import random, struct, sys, zlib
+path, side, seed, levels = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+dice, out, link = random.Random(seed), bytearray(b"II*\0\0\0\0\0"), 4
+def put(data):
+    at = len(out)
+    out.extend(data + b"\0" * (len(data) % 2))
+    return at
+while True:
+    blocks = [zlib.compress(dice.randbytes(64 * 64 * 3), 1) for _ in range(((side + 63) // 64) ** 2)]
+    places, count = [put(b) for b in blocks], len(blocks)
+    def longs(values):
+        return values[0] if count == 1 else put(struct.pack(f"<{count}I", *values))
+    rows = [(256, 4, 1, side), (257, 4, 1, side), (258, 3, 3, put(struct.pack("<3H", 8, 8, 8))), (259, 3, 1, 8), (262, 3, 1, 2),
+            (277, 3, 1, 3), (322, 4, 1, 64), (323, 4, 1, 64), (324, 4, count, longs(places)),
+            (325, 4, count, longs([len(b) for b in blocks]))]
+    struct.pack_into("<I", out, link, len(out))
+    out += struct.pack("<H", len(rows)) + b"".join(struct.pack("<HHII", *r) for r in rows)
+    link = len(out)
+    out += bytes(4)
+    if levels == "one" or side == 1:
+        break
+    side //= 2
+open(path, "wb").write(out)
+END
+}
+
+# Textures that take six times what is allowed give the same film; what cannot be read is told, and nothing is written.
+case_texture_memory()
+{
+    local device film want='' i at materials='' objects='' textures=''
+    command -v python3 >python || skip "there is no python3"
+    for i in 0 1 2 3; do
+        tiled_tiff "a$i.tif" 512 "$i" one
+        tiled_tiff "s$i.tx" 512 "9$i" all
+        textures+="\"t$i\": {\"file\": \"a$i.tif\"}, "
+        materials+="\"m$i\": {\"type\": \"diffuse\", \"reflectance\": {\"texture\": \"t$i\"}}, \"s$i\": {\"type\": \"shader\",
+            \"source\": \"shader s(output color Cout = 0) { Cout = texture(\\\"s$i.tx\\\", u, v, \\\"width\\\", 0); }\",
+            \"base\": {\"type\": \"diffuse\"}, \"drive\": {\"reflectance\": \"Cout\"}}, "
+        objects+="{\"type\": \"box\", \"min\": [$((2 * i)), 0, 0], \"max\": [$((2 * i + 1)), 1, 1], \"material\": \"m$i\"},
+            {\"type\": \"sphere\", \"center\": [$((2 * i)), 2, 0], \"radius\": 0.8, \"material\": \"s$i\"}, "
+    done
+    cat >s.json <<END
+{"isophote": 1, "camera": {"origin": [3, 1.5, 9], "target": [3, 1.5, 0], "fov": 50}, "environment": {"radiance": 1},
+ "textures": {${textures%, }}, "materials": {${materials%, }}, "objects": [${objects%, }]}
+END
+    local size=(--width 96 --height 64 --spp 4 --checkpoint none)
+    for device in "native --code-path source" "native --code-path llvm" native reference; do
+        # shellcheck disable=SC2086
+        run 0 render s.json --device $device "${size[@]}" -o whole.pfm --force
+        # shellcheck disable=SC2086
+        run 0 render s.json --device $device "${size[@]}" --threads 2 --texture-memory 3M -o parts.pfm --force
+        cmp whole.pfm parts.pfm || fail "$device renders another picture"
+    done
+    ISOPHOTE_THREADS=2 ISOPHOTE_TEXTURE_MEMORY=3M run 0 render s.json "${size[@]}" --statistics --json
+    [ "$(json statistics.texture_cache.limit_bytes)" = 3145728 ] || fail "the limit is another"
+    [ "$(json statistics.texture_cache.peak_bytes)" -le 3145728 ] || fail "more stood in memory"
+    [ "$(json statistics.texture_cache.texel_bytes)" -gt $((6 * 3145728)) ] || fail "there are too few texels for a test"
+    [ "$(json statistics.texture_cache.tiles)" -gt 64 ] || fail "few tiles were read"
+    [ "$(json statistics.texture_cache.tiles_again)" -gt 0 ] || fail "no tile was read again"
+    [ "$(json statistics.texture_cache.file_bytes)" -gt 100000 ] || fail "few bytes were read"
+    run 0 render s.json "${size[@]}" --statistics --texture-memory 200M
+    prints '^texture cache: [1-9][0-9]* tiles read, 0 of them again; '
+    ISOPHOTE_THREADS=2 run 0 bench s.json --device native "${size[@]:0:6}" --texture-memory 3M --statistics --repetitions 1 --max-repetitions 1 --json
+    [ "$(json "rows[0].verdict")" = PASS ] || fail "bench does not pass"
+    [ "$(json "rows[0].detail.statistics.texture_cache.limit_bytes")" = 3145728 ] || fail "bench has another limit"
+    ISOPHOTE_THREADS=2 run 2 render s.json "${size[@]}" --texture-memory 100K -o out/a.pfm
+    says 'expected at least --texture-memory 2359296, given 102400'
+    nothing_in out
+    run 2 render s.json --texture-memory much
+    says 'expected bytes, or a number with K, M, G or T'
+    # a tile that is damaged, looked at while the picture is made
+    at=$(python3 -c 'd = open("a1.tif", "rb").read(); print(len(d) // 2)')
+    cp a1.tif whole.tif
+    printf 'damaged damaged damaged damaged' | dd of=a1.tif bs=1 seek="$at" conv=notrunc 2>dd
+    for device in native reference; do
+        run 2 render s.json --device $device "${size[@]}" --texture-memory 4M -o out/a.pfm
+        says 'error: cannot read the image .*a1.tif: its pixels at column [0-9]+, row [0-9]+: .*expected a whole TIFF file'
+        one_line
+        nothing_in out
+    done
+    # files that change, or go, while it is made
+    for i in 'touch a1.tif' 'rm a1.tif'; do
+        cp whole.tif a1.tif
+        (sleep 1 && eval "$i") &
+        run 2 render s.json "${size[@]:0:4}" --spp 200000 --threads 2 --texture-memory 3M -o out/a.pfm
+        wait
+        says "error: cannot read the image .*a1.tif: .*since the scene was loaded"
+        nothing_in out
+    done
+}
+
 case_crop()
 {
     cat >s.json <<'SCENE'

@@ -168,6 +168,7 @@ struct backend_api {
     /* upload may keep the buffers' pointers: the front leaves them alone until the next upload or
      * close. */
     bool keeps_host_memory;
+    bool reads_in_place; /* and reads them there itself, by threads of this process */
     /* The code paths that `build` takes, as bits 1u << CODE_..., and which of them is faster; NULL:
      * source alone. */
     unsigned (*code_paths)(const struct backend *b, enum code_path *fastest);

@@ -57,7 +57,7 @@ static enum status run(char **argv, struct program_request *r, struct error *err
     struct build_info info = {0};
     enum status s = scene_load(argv[5], &scene, err);
     if (s == STATUS_OK)
-        s = layout_build(scene, BVH_BINARY, SHADE_AREAS, &layout, err);
+        s = layout_build(scene, BVH_BINARY, SHADE_AREAS, false, &layout, err);
     if (s == STATUS_OK)
         request_fill(&layout, r);
     if (r->staged)

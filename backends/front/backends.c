@@ -245,9 +245,13 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
                                   d->masters ? SHADE_MASTERS
                                   : d->bake  ? SHADE_BAKED
                                              : SHADE_AREAS,
-                                  &l, err);
+                                  d->api->reads_in_place, &l, err);
     if (st)
         return st;
+    if ((st = texture_cache_fault(s->cache, err))) {
+        layout_free(&l);
+        return st;
+    }
     t.shading = l.shaders.stats;
     t.bvh_build_s = l.build_s;
     t.bvh_bytes = l.bvh_bytes;
@@ -626,6 +630,8 @@ static enum status run_wait(struct run *r, struct error *err)
 {
     enum status st = r->d->api->finish(r->d->backend, &r->times.device_s, err);
     if (st)
+        return st;
+    if ((st = texture_cache_fault(r->d->layout.cache, err)))
         return st;
     run_share(r);
     double spent = clock_s() - r->start, share = (double)r->done / (double)r->work,
@@ -1036,6 +1042,8 @@ enum status device_trace(struct device *d, const struct render_job *job, uint32_
     if (!out)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu vertices", capacity);
     st = d->api->run_words(d->backend, ENTRY_TRACE, &l, &unused, 1, out, words, 1, err);
+    if (st == STATUS_OK)
+        st = texture_cache_fault(d->layout.cache, err);
     if (st == STATUS_OK) {
         float rgb[3];
         memcpy(rgb, out, sizeof rgb);
@@ -1104,6 +1112,7 @@ enum status device_probe(struct device *d, enum probe probe, const uint32_t *in,
     const enum kernel_entry entry = probe <= PROBE_MATH  ? ENTRY_ARITHMETIC
                                     : probe == PROBE_HIT ? ENTRY_HIT
                                                          : ENTRY_PROBE;
-    return d->api->run_words(d->backend, entry, &l, in, rows * probe_shapes[probe].in_words, out,
-                             rows * probe_shapes[probe].out_words, rows, err);
+    TRY(d->api->run_words(d->backend, entry, &l, in, rows * probe_shapes[probe].in_words, out,
+                          rows * probe_shapes[probe].out_words, rows, err));
+    return texture_cache_fault(d->layout.cache, err);
 }

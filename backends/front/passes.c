@@ -206,6 +206,8 @@ static enum status strip_run(struct passes_run *r, uint32_t rows, struct error *
         l->sample_count = count;
         st = d->api->run_words(d->backend, ENTRY_PASSES, l, &unused, 1, s->words,
                                pixels * (K_PASS_WORDS + RECORD_WORDS), pixels, err);
+        if (st == STATUS_OK)
+            st = texture_cache_fault(d->layout.cache, err);
         if (st == STATUS_OK && cancel_requested)
             st = error_msg(err, STATUS_CANCELLED, "stopped within the passes");
         if (st != STATUS_OK)

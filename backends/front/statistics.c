@@ -85,6 +85,7 @@ enum status device_statistics(struct device *d, const struct render_job *job,
 {
     struct render_job again = *job;
     struct render_statistics s = {0};
+    texture_cache_count(d->layout.cache, &s.cache);
     struct film film = {0};
     uint32_t area[4];
     job_area(job, area);
@@ -183,6 +184,19 @@ static void stages_write(struct json_writer *w, const struct render_statistics *
     json_end_object(w);
 }
 
+static void texture_cache_write(struct json_writer *w, const struct texture_cache_counts *c)
+{
+    json_key(w, "texture_cache");
+    json_begin_object(w);
+    json_key_integer(w, "limit_bytes", (int64_t)c->limit);
+    json_key_integer(w, "peak_bytes", (int64_t)c->peak_bytes);
+    json_key_integer(w, "texel_bytes", (int64_t)c->texel_bytes);
+    json_key_integer(w, "file_bytes", (int64_t)c->file_bytes);
+    json_key_integer(w, "tiles", (int64_t)c->tiles);
+    json_key_integer(w, "tiles_again", (int64_t)c->tiles_again);
+    json_end_object(w);
+}
+
 void render_statistics_write(struct json_writer *w, const struct render_statistics *r,
                              const struct scene *s, double samples)
 {
@@ -194,4 +208,6 @@ void render_statistics_write(struct json_writer *w, const struct render_statisti
         json_key_string(w, "no_stages", r->why_no_stages);
     else
         stages_write(w, r);
+    if (r->cache.limit)
+        texture_cache_write(w, &r->cache);
 }

@@ -29,7 +29,7 @@ static enum status request_fill(const char *what, struct program_request *r, str
         return STATUS_OK;
     enum status s = scene_load(what, &scene, err);
     if (s == STATUS_OK)
-        s = layout_build(scene, r->tree, SHADE_AREAS, l, err);
+        s = layout_build(scene, r->tree, SHADE_AREAS, false, l, err);
     scene_free(scene);
     r->features = l->features;
     r->shaders = l->shaders.source.len ? l->shaders.llvm.data : NULL;

@@ -271,7 +271,8 @@ struct render_statistics {
     struct shading_counts counts;
     int64_t rays[3]; /* to the closest hit, to any; nodes of the tree */
     struct stage_times stages;
-    double stages_s; /* of the render that they are of */
+    double stages_s;                   /* of the render that they are of */
+    struct texture_cache_counts cache; /* until then, of textures on demand; limit 0: none are */
     char why_no_counts[256], why_no_stages[256];
 };
 

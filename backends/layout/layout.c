@@ -21,6 +21,17 @@ static void *buffer_alloc(size_t bytes)
     return p;
 }
 
+static void buffer_free(struct layout *l, enum scene_buffer b)
+{
+    if (l->viewed >> b & 1U)
+        texture_cache_view_close(l->cache, l->buffers.at[b].data);
+    else
+        free((void *)l->buffers.at[b].data);
+    l->viewed &= ~(1U << b);
+    l->buffers.at[b].data = NULL;
+    l->buffers.at[b].size = 0;
+}
+
 enum status layout_take(struct layout *l, enum scene_buffer b, size_t count, size_t size,
                         void **data, struct error *err)
 {
@@ -38,10 +49,45 @@ enum status layout_take(struct layout *l, enum scene_buffer b, size_t count, siz
                          bytes);
     /* Every caller writes all it asked for; large buffers are not written twice. */
     memset(p + count * size, 0, bytes - count * size);
-    free((void *)l->buffers.at[b].data);
+    buffer_free(l, b);
     l->buffers.at[b].data = p;
     l->buffers.at[b].size = bytes;
     *data = p;
+    return STATUS_OK;
+}
+
+bool layout_cached(const struct layout *l, const void *texels, uint32_t *word)
+{
+    uint64_t at;
+    if (!texture_cache_place(l->cache, texels, &at))
+        return false;
+    *word = (uint32_t)(TEXTURE_CACHE_FIRST + at / 4);
+    return true;
+}
+
+enum status layout_take_words(struct layout *l, enum scene_buffer b, size_t count, void **data,
+                              struct error *err)
+{
+    static_assert(SCENE_BUFFER_COUNT <= 32, "bits");
+    const size_t bytes = (count * 4 + 63) & ~(size_t)63;
+    if (!l->cache)
+        return layout_take(l, b, count, 4, data, err);
+    TRY(memory_plan(bytes, err, "a buffer of the scene"));
+    TRY(texture_cache_view(l->cache, bytes, data, err));
+    buffer_free(l, b);
+    l->viewed |= 1U << b;
+    l->buffers.at[b].data = *data;
+    l->buffers.at[b].size = bytes;
+    return STATUS_OK;
+}
+
+static enum status words_copy(struct layout *l, enum scene_buffer b, const uint32_t *from,
+                              size_t count, struct error *err)
+{
+    void *to;
+    TRY(layout_take_words(l, b, count, &to, err));
+    if (to && from)
+        memcpy(to, from, count * 4);
     return STATUS_OK;
 }
 
@@ -172,7 +218,7 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
 enum status layout_shaders(struct layout *l, const struct scene *s, enum shade_way form,
                            struct error *err)
 {
-    enum status st = shade_scene_make(s, form, &l->shaders, err);
+    enum status st = shade_scene_make(s, form, l->cache, &l->shaders, err);
     const struct shade_scene *x = &l->shaders;
     if (st || x->source.len == 0)
         return st;
@@ -188,7 +234,7 @@ enum status layout_shaders(struct layout *l, const struct scene *s, enum shade_w
             materials[i].surface_area = s->materials[i].shading->surface_area;
     }
     l->features |= K_FEATURE_SHADERS | K_FEATURE_LOBES;
-    return buffer_copy(l, BUFFER_shading, x->words, x->word_count, 4, err);
+    return words_copy(l, BUFFER_shading, x->words, x->word_count, err);
 }
 
 enum status layout_answer(struct layout *l, const uint32_t *tables, bool *asked, struct error *err)
@@ -196,7 +242,7 @@ enum status layout_answer(struct layout *l, const uint32_t *tables, bool *asked,
     const enum status st = shade_scene_answer(&l->shaders, tables, asked, err);
     return st || !*asked
                ? st
-               : buffer_copy(l, BUFFER_shading, l->shaders.words, l->shaders.word_count, 4, err);
+               : words_copy(l, BUFFER_shading, l->shaders.words, l->shaders.word_count, err);
 }
 
 static enum status coordinates_check(const struct scene *s, struct error *err)
@@ -212,12 +258,16 @@ static enum status coordinates_check(const struct scene *s, struct error *err)
 }
 
 enum status layout_build(const struct scene *s, enum bvh_kind kind, enum shade_way form,
-                         struct layout *out, struct error *err)
+                         bool in_place, struct layout *out, struct error *err)
 {
     struct layout l = {0};
     enum status st = coordinates_check(s, err);
     if (st)
         return st;
+    if (in_place && s->cache) {
+        texture_cache_hold(s->cache);
+        l.cache = s->cache;
+    }
     if ((st = layout_geometry(&l, s, err)) || (st = layout_tree(&l, s, kind, err)) ||
         (st = layout_materials(&l, s, err)) || (st = layout_shaders(&l, s, form, err)) ||
         (st = layout_surfaces(&l, s, err)) || (st = layout_textures(&l, s, err)) ||
@@ -237,8 +287,7 @@ enum status layout_build(const struct scene *s, enum bvh_kind kind, enum shade_w
 void layout_free_buffers(struct layout *l)
 {
     for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
-        free((void *)l->buffers.at[i].data);
-    l->buffers = (struct scene_buffers){0};
+        buffer_free(l, (enum scene_buffer)i);
 }
 
 void layout_free(struct layout *l)
@@ -248,5 +297,6 @@ void layout_free(struct layout *l)
     layout_free_buffers(l);
     shade_scene_free(&l->shaders);
     free(l->images);
+    texture_cache_release(l->cache);
     *l = (struct layout){0};
 }

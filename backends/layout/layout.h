@@ -18,6 +18,8 @@ struct layout {
     uint32_t material_count, texture_count; /* what probes may name */
     struct shade_scene shaders;             /* owned; its words are a buffer */
     struct tiled_level *images;             /* of materials, texture_count; heap */
+    struct texture_cache *cache; /* held; behind the words of buffers by the bits `viewed`; NULL */
+    uint32_t viewed;             /* 1u << enum scene_buffer */
 };
 
 /* Largest absolute coordinate that float32 tests can take without overflow (Part II, section 12).
@@ -27,11 +29,12 @@ struct layout {
 /* Primitives, those of instances each time, that BVH_LINEAR takes: a ray is tested against all. */
 #define LAYOUT_LINEAR_MAX 65536u
 
-/* kind: not BVH_AUTO. Fails: RANGE (a coordinate too large),
+/* kind: not BVH_AUTO. in_place: the device reads the buffers where they are, so that textures which
+ * are read on demand need not be read for them. Fails: RANGE (a coordinate too large),
  * LIMIT, MEMORY, CANCELLED.
  */
 enum status layout_build(const struct scene *s, enum bvh_kind kind, enum shade_way form,
-                         struct layout *out, struct error *err);
+                         bool in_place, struct layout *out, struct error *err);
 /* Answers what the scene's shaders ask in tables behind a film: the buffers hold the replies then.
  * Fails: LIMIT, MEMORY. */
 enum status layout_answer(struct layout *l, const uint32_t *tables, bool *asked, struct error *err);

@@ -12,6 +12,12 @@
 enum status layout_take(struct layout *l, enum scene_buffer b, size_t count, size_t size,
                         void **data, struct error *err);
 
+/* The same of words behind which the texture cache stands, if the layout has one. */
+enum status layout_take_words(struct layout *l, enum scene_buffer b, size_t count, void **data,
+                              struct error *err);
+/* Are these texels among the cache's behind such words, and from which word on? */
+bool layout_cached(const struct layout *l, const void *texels, uint32_t *word);
+
 enum status layout_geometry(struct layout *l, const struct scene *s, struct error *err);
 enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind kind,
                         struct error *err);

@@ -42,17 +42,12 @@ static uint64_t texels_words(const struct image *im)
 
 static void texels_pack(const struct image *im, uint32_t *to)
 {
-    size_t count = (size_t)im->width * im->height, n = im->channels;
-    if (im->format == TEXEL_U8) {
-        const uint8_t *from = im->texels;
-        for (size_t i = 0; i < count; i++, from += n) {
-            uint32_t r = from[0], g = n == 1 ? r : from[1], b = n == 1 ? r : from[2];
-            uint32_t a = n == 4 ? from[3] : 255;
-            to[i] = r | g << 8 | b << 16 | a << 24;
-        }
-        return;
-    }
-    memcpy(to, im->texels, count * n * texel_size(im->format)); /* halves of words: little endian */
+    const size_t values = (size_t)im->width * im->height * im->channels;
+    if (im->format == TEXEL_U8)
+        image_pack_words(im, to);
+    else
+        memcpy(to, im->texels,
+               values * texel_size(im->format)); /* halves of words: little endian */
 }
 
 /* Where the images lie, for kernels that count. */
@@ -89,8 +84,10 @@ enum status layout_textures(struct layout *l, const struct scene *s, struct erro
     if (st)
         return st;
     struct k_texture *out = data;
+    uint32_t place;
     for (size_t i = 0; i < s->texture_count; i++) {
         const struct texture *t = &s->textures[i];
+        const bool cached = layout_cached(l, t->image.texels, &place);
         out[i] = (struct k_texture){
             .width = t->image.width,
             .height = t->image.height,
@@ -98,12 +95,12 @@ enum status layout_textures(struct layout *l, const struct scene *s, struct erro
             .wrap_u = t->wrap_u,
             .wrap_v = t->wrap_v,
             .nearest = t->filter == FILTER_NEAREST,
-            .first = (uint32_t)words,
+            .first = cached ? place : (uint32_t)words,
             .scale = {t->scale[0], t->scale[1]},
             .offset = {t->offset[0], t->offset[1]},
             .turn = {t->turn[0], t->turn[1]},
         };
-        words += texels_words(&t->image);
+        words += cached ? 0 : texels_words(&t->image);
         if (words > UINT32_MAX)
             return error_msg(err, STATUS_LIMIT,
                              "the textures need %llu words; the kernel addresses 2^32",
@@ -112,7 +109,7 @@ enum status layout_textures(struct layout *l, const struct scene *s, struct erro
     l->texture_count = (uint32_t)s->texture_count;
     if ((st = images_list(l, s, out, err)) != STATUS_OK)
         return st;
-    st = layout_take(l, BUFFER_texels, words, 4, &data, err);
+    st = layout_take_words(l, BUFFER_texels, words, &data, err);
     if (st)
         return st;
     float *tables = data;
@@ -123,7 +120,8 @@ enum status layout_textures(struct layout *l, const struct scene *s, struct erro
     for (unsigned i = 0; decoded16 && i < K_TABLE16_WORDS; i++)
         tables[K_TABLE_WORDS + i] = (float)srgb_decode(i / 65535.0);
     for (size_t i = 0; i < s->texture_count; i++)
-        texels_pack(&s->textures[i].image, (uint32_t *)data + out[i].first);
+        if (!layout_cached(l, s->textures[i].image.texels, &place))
+            texels_pack(&s->textures[i].image, (uint32_t *)data + out[i].first);
     return STATUS_OK;
 }
 

@@ -427,6 +427,7 @@ void native_set_threads(struct backend *b, unsigned threads) { b->threads = thre
 const struct backend_api native_api = {
     .name = "native",
     .keeps_host_memory = true,
+    .reads_in_place = true,
     .enumerate = enumerate,
     .open = open,
     .abreast_problem = abreast_problem,

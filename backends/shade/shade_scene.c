@@ -595,11 +595,12 @@ static enum status make(struct maker *m)
     return STATUS_OK;
 }
 
-enum status shade_scene_make(const struct scene *s, enum shade_way form, struct shade_scene *out,
+enum status shade_scene_make(const struct scene *s, enum shade_way form,
+                             const struct texture_cache *cache, struct shade_scene *out,
                              struct error *err)
 {
     struct shade_scene x = {.form = form};
-    struct maker m = {.scene = s, .out = &x, .err = err, .form = form};
+    struct maker m = {.scene = s, .out = &x, .err = err, .form = form, .words.cache = cache};
     bool any = false;
     for (size_t i = 0; i < s->material_count; i++)
         any = any || s->materials[i].shading;

@@ -71,9 +71,10 @@ struct shade_scene {
 /* What the kernel needs for a closure of that name (device/surface/closures.def). */
 uint32_t closure_features(const char *name);
 
-/* Fails: UNSUPPORTED (with the place in the shader), LIMIT, MEMORY. Materials that no primitive has
- * are left out. */
-enum status shade_scene_make(const struct scene *s, enum shade_way form, struct shade_scene *out,
+/* cache: stands behind the words then, as layout_take_words has it; NULL: none. Fails: UNSUPPORTED
+ * (with the place in the shader), LIMIT, MEMORY. Materials that no primitive has are left out. */
+enum status shade_scene_make(const struct scene *s, enum shade_way form,
+                             const struct texture_cache *cache, struct shade_scene *out,
                              struct error *err);
 void shade_scene_free(struct shade_scene *x); /* takes zeroed ones */
 /* Adds what stands in tables (device/surface/shade.h, k_say). Fails: MEMORY. */

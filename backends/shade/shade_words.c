@@ -40,6 +40,21 @@ static enum status set_place(struct shade_words *w, const struct asl_image *set,
     return st;
 }
 
+/* n of them, where the words have them. */
+static enum status place_texels(struct shade_words *w, const float *texels, size_t n, uint32_t *at,
+                                struct error *err)
+{
+    uint64_t place;
+    w->texel_words += n;
+    if (texture_cache_place(w->cache, texels, &place)) {
+        *at = (uint32_t)(TEXTURE_CACHE_FIRST + place / 4);
+        return STATUS_OK;
+    }
+    TRY(shade_words_take(w, n, at, err));
+    memcpy(w->words + *at, texels, n * sizeof(uint32_t));
+    return STATUS_OK;
+}
+
 enum status shade_words_image(struct shade_words *w, const struct asl_image *image, uint32_t *at,
                               struct error *err)
 {
@@ -66,11 +81,8 @@ enum status shade_words_image(struct shade_words *w, const struct asl_image *ima
     for (uint32_t l = 0; l < image->level_count; l++) {
         const struct asl_image_level *level = &image->levels[l];
         size_t n = (size_t)level->width * level->height * image->channels;
-        st = shade_words_take(w, n, &texels, err);
-        if (st)
+        if ((st = place_texels(w, level->texels, n, &texels, err)) != STATUS_OK)
             return st;
-        w->texel_words += n;
-        memcpy(w->words + texels, level->texels, n * sizeof(uint32_t));
         uint32_t *row = w->words + head + 2 + 3 * (size_t)l;
         row[0] = level->width;
         row[1] = level->height;

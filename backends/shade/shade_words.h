@@ -14,7 +14,8 @@ struct shade_words {
         uint32_t at;
     } * images;
     size_t image_count;
-    uint64_t texel_words; /* of the images */
+    uint64_t texel_words;              /* of the images */
+    const struct texture_cache *cache; /* that stands behind the words (texture_cache_view); NULL */
 };
 /* `count` zeroed words at the end; where they begin in *at. Fails: LIMIT, MEMORY. */
 enum status shade_words_take(struct shade_words *w, size_t count, uint32_t *at, struct error *err);

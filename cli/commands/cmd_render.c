@@ -382,6 +382,16 @@ static void stages_text(const struct render_summary *r)
                stages_tracing_s(t) > 0 ? t->shade / stages_tracing_s(t) : 0);
 }
 
+static void cache_text(const struct texture_cache_counts *c)
+{
+    if (c->limit)
+        printf("texture cache: %llu tiles read, %llu of them again; %.4g MB of files; at most %.4g "
+               "of %.4g MB of texels in memory, the limit is %.4g\n",
+               (unsigned long long)(c->tiles + c->tiles_again), (unsigned long long)c->tiles_again,
+               megabytes(c->file_bytes), megabytes(c->peak_bytes), megabytes(c->texel_bytes),
+               megabytes(c->limit));
+}
+
 static void shading_text(const struct render_summary *r)
 {
     const struct shading_stats *s = &r->load.shading;
@@ -539,6 +549,7 @@ static bool summary_text(const struct render_summary *r)
         shading_text(r);
         counts_text(r);
         stages_text(r);
+        cache_text(&r->made.cache);
     }
     if (r->out)
         printf("wrote %s\n", r->out);

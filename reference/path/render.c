@@ -169,7 +169,8 @@ static void render_tile(void *ctx, size_t tile, unsigned thread)
         }
     }
     shader_thread_give(pool, shaders);
-    if (pool->shaded && shader_pool_failed(pool, NULL))
+    if ((pool->shaded && shader_pool_failed(pool, NULL)) ||
+        texture_cache_fault(r->reference->scene->cache, NULL))
         atomic_store(&r->cancelled, true);
     report(r, atomic_fetch_add(&r->done, 1) + 1);
 }
@@ -219,7 +220,8 @@ static void state_keep(struct render *r, bool stopping)
                                 .pixel_size = sizeof *r->pixels};
     for (int i = 0; i < PASS_COUNT; i++)
         s.more[i] = r->picture->more[i];
-    if (r->job->keep && !shader_pool_failed(r->reference->shaders, NULL))
+    if (r->job->keep && !shader_pool_failed(r->reference->shaders, NULL) &&
+        !texture_cache_fault(r->reference->scene->cache, NULL))
         r->job->keep(r->job->keep_ctx, &s, stopping);
 }
 
@@ -427,6 +429,11 @@ enum status reference_render(const struct reference *r, const struct reference_j
     if (shader_pool_failed(r->shaders, err)) {
         reference_picture_free(&picture);
         return r->shaders->status;
+    }
+    const enum status textures = texture_cache_fault(r->scene->cache, err);
+    if (textures != STATUS_OK) {
+        reference_picture_free(&picture);
+        return textures;
     }
     if (atomic_load(&render.cancelled)) {
         reference_picture_free(&picture);

@@ -24,6 +24,10 @@ static const struct {
     {"shader_images", "tiles_read", "tiles read", COUNT_OF},
     {"shader_images", "tiles", "of", COUNT_OF},
     {"shader_images", "bytes_read", "bytes read", BYTES},
+    {"texture_cache", "tiles", "tiles from files", COUNT_OF},
+    {"texture_cache", "tiles_again", "again", COUNT_OF},
+    {"texture_cache", "file_bytes", "bytes of files", BYTES},
+    {"texture_cache", "peak_bytes", "most bytes of texels", BYTES},
     {"stages", "tracing_s", "tracing", SECONDS},
     {"stages", "shading_s", "shading", SECONDS},
     {"stages", "other_s", "else", SECONDS},
@@ -73,7 +77,8 @@ static void head(struct page *p)
               "renders were made of, counted and timed in programs of their own. A hit is combined "
               "where the pixel's last sample that met a shader at the same vertex of its path met "
               "that of the same material: both could have run together. Tiles have 64 x 64 texels "
-              "of one level of an image of a shader. Seconds are those of stages, each waited for: "
+              "of one level of an image of a shader; those from files are what the texture cache "
+              "read, and read again, of its limit. Seconds are those of stages, each waited for: "
               "shading is surfaces, shaders, and the choice of lights and directions.</p>\n"
               "<div class=\"scroll\"><table class=\"matrix\"><thead><tr><th>scene</th>"
               "<th>device</th><th>mode</th>");

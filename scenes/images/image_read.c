@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -146,8 +147,8 @@ static void finish_row(void *ctx, size_t y, unsigned thread)
 }
 
 /* Float texels must be numbers; encoded float32 become light where the caller says that they are
- * (readers that are asked for sRGB make no halves). */
-static enum status finish(const struct image_source *s, bool decode, struct image *im)
+ * (readers that are asked for sRGB make no halves). top: the image's row that *im begins with. */
+static enum status finish(const struct image_source *s, bool decode, size_t top, struct image *im)
 {
     if (im->format == TEXEL_U8 || im->format == TEXEL_U16) {
         if (s->space == COLOR_SRGB || s->space == COLOR_LINEAR)
@@ -165,7 +166,7 @@ static enum status finish(const struct image_source *s, bool decode, struct imag
                                    : isfinite(((const float *)im->texels)[i]))
         i++;
     return image_fault(s, STATUS_TYPE, "the texel at column %zu, row %zu is not a finite number",
-                       i % row / im->channels, i / row);
+                       i % row / im->channels, top + i / row);
 }
 
 struct format {
@@ -174,24 +175,65 @@ struct format {
     /* NULL, both: files hold one image */
     enum status (*find_level)(const struct image_source *, uint32_t *, uint32_t *);
     enum status (*list_parts)(const struct image_source *, struct image_parts *);
+    /* NULL, all: only whole images are read */
+    enum status (*open_rows)(const struct image_source *, void **, struct image_rows_shape *);
+    enum status (*read_row)(void *, uint32_t, void *, uint64_t *);
+    void (*close_rows)(void *);
 };
-static const struct format formats[] = {
-    {exr_recognise, exr_read, exr_find_level, exr_list_parts},
-    {hdr_recognise, hdr_read, NULL, NULL},
-    {png_recognise, png_read, NULL, NULL},
-    {jpeg_recognise, jpeg_read, NULL, NULL},
-    {tiff_recognise, tiff_read, tiff_find_level, tiff_list_parts},
-    {webp_recognise, webp_read, NULL, NULL},
-    {bmp_recognise, bmp_read, NULL, NULL},
-    {gif_recognise, gif_read, NULL, NULL},
-    {tga_recognise, tga_read, NULL, NULL}};
+static const struct format formats[] = {{.recognise = exr_recognise,
+                                         .read = exr_read,
+                                         .find_level = exr_find_level,
+                                         .list_parts = exr_list_parts},
+                                        {.recognise = hdr_recognise, .read = hdr_read},
+                                        {.recognise = png_recognise, .read = png_read},
+                                        {.recognise = jpeg_recognise, .read = jpeg_read},
+                                        {tiff_recognise, tiff_read, tiff_find_level,
+                                         tiff_list_parts, tiff_open_rows, tiff_read_row,
+                                         tiff_close_rows},
+                                        {.recognise = webp_recognise, .read = webp_read},
+                                        {.recognise = bmp_recognise, .read = bmp_read},
+                                        {.recognise = gif_recognise, .read = gif_read},
+                                        {.recognise = tga_recognise, .read = tga_read}};
+
+/* The colour space that it is looked at in, as finish has it. */
+static enum status open_rows(const struct image_source *s, const struct format *f, void **reader,
+                             struct image_rows_shape *shape)
+{
+    if (!f->open_rows)
+        return image_fault(s, STATUS_UNSUPPORTED, "files of its format are read whole");
+    enum status status = f->open_rows(s, reader, shape);
+    const enum texel_format format = shape->image.format;
+    const bool whole_numbers = format == TEXEL_U8 || format == TEXEL_U16;
+    if (status == STATUS_OK && whole_numbers && s->space <= COLOR_LINEAR && s->space != COLOR_AUTO)
+        shape->image.srgb = s->space == COLOR_SRGB;
+    return status;
+}
+
+static enum status shape_one(const struct image_source *s, const struct format *f,
+                             struct image *out)
+{
+    struct arena scratch = {.limit = s->arena->limit};
+    struct image_source here = *s;
+    struct image_rows_shape shape = {0};
+    void *reader;
+    here.arena = &scratch;
+    enum status status = open_rows(&here, f, &reader, &shape);
+    if (status == STATUS_OK) {
+        f->close_rows(reader);
+        *out = shape.image;
+    }
+    arena_free(&scratch);
+    return status;
+}
 
 static enum status read_one(const struct image_source *s, const struct format *f, struct image *out)
 {
     struct image im;
+    if (s->shape)
+        return shape_one(s, f, out);
     enum status status = f->read(s, &im);
     if (status == STATUS_OK)
-        status = finish(s, s->space == COLOR_SRGB, &im);
+        status = finish(s, s->space == COLOR_SRGB, 0, &im);
     if (status == STATUS_OK)
         *out = im;
     return status;
@@ -217,6 +259,7 @@ static enum status read_levels(const struct image_source *image, const struct fo
     enum status status = read_one(&s, f, &l.level[0]);
     l.ended[0] = 0;
     l.name = "";
+    l.at = s.part;
     for (l.count = 1; status == STATUS_OK && f->find_level && l.count < most; l.count++) {
         const struct image *above = &l.level[l.count - 1];
         struct image *here = &l.level[l.count];
@@ -297,6 +340,8 @@ static enum status read_more(const struct image_source *image, const struct form
         struct image_levels *l = &out->more[i - 1];
         s.part = parts->part[i].at;
         enum status status = read_levels(&s, f, IMAGE_LEVELS_MAX, l);
+        if (status != STATUS_OK && s.shape)
+            return image_fault(image, STATUS_UNSUPPORTED, "a subimage is read whole: %s", why.msg);
         if (status == STATUS_MEMORY)
             return image_fault(image, STATUS_MEMORY, "out of memory");
         if (status != STATUS_OK) { /* without the file's name */
@@ -375,19 +420,21 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
     return status;
 }
 
-/* A regular file that begins as EXR does: opened, its size in *size; else -1. */
-static int open_exr(const char *path, size_t *size)
+/* A regular file that begins as its format wants it: opened, its size in *size; else -1. */
+static int open_regular(const char *path, const struct format **format, size_t *size)
 {
     unsigned char head[4];
     struct stat st;
     int file;
     if (input_open(path, &file, NULL) != STATUS_OK)
         return -1;
-    if (fstat(file, &st) == 0 && pread(file, head, sizeof head, 0) == sizeof head &&
-        exr_recognise(head, sizeof head)) {
-        *size = (size_t)st.st_size;
-        return file;
-    }
+    if (fstat(file, &st) == 0 && pread(file, head, sizeof head, 0) == sizeof head)
+        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+            if (formats[i].open_rows && formats[i].recognise(head, sizeof head)) {
+                *format = &formats[i];
+                *size = (size_t)st.st_size;
+                return file;
+            }
     close(file);
     return -1;
 }
@@ -398,13 +445,18 @@ static enum status read_file(const struct image_source *image, struct extent ext
                              struct image_file *out)
 {
     struct image_source s = *image;
-    s.file = open_exr(s.name, &s.size);
-    if (s.file >= 0) {
+    const struct format *format = NULL;
+    s.file = open_regular(s.name, &format, &s.size);
+    if (s.file >= 0 && (s.shape || format->read == exr_read)) {
         input_file_note(s.name, s.file);
-        enum status status = read_format(&s, &formats[0], extent, out);
+        enum status status = read_format(&s, format, extent, out);
         close(s.file);
         return status;
     }
+    if (s.file >= 0)
+        close(s.file);
+    if (s.shape)
+        return image_fault(&s, STATUS_UNSUPPORTED, "files of its format are read whole");
     struct arena scratch = {0};
     char *data;
     enum status status = input_file_read(&scratch, s.name, 0, &data, &s.size, s.err);
@@ -413,6 +465,83 @@ static enum status read_file(const struct image_source *image, struct extent ext
         status = read_memory(&s, extent, out);
     arena_free(&scratch);
     return status;
+}
+
+enum status image_shape_file(struct arena *a, const char *path, enum color_space space, bool all,
+                             struct image_file *out, struct error *err)
+{
+    const struct image_source s = {
+        .arena = a, .name = path, .space = space, .err = err, .shape = true};
+    return read_file(&s, (struct extent){IMAGE_LEVELS_MAX, all}, out);
+}
+
+/* ---- a row of blocks at a time -------------------------------------------------------------- */
+
+struct image_rows {
+    struct image_source source;
+    struct arena arena;
+    const struct format *format;
+    void *reader;
+    struct image_rows_shape shape;
+};
+
+static enum status rows_start(struct image_rows *r, const char *path, struct error *err)
+{
+    struct image_source *s = &r->source;
+    s->arena = &r->arena;
+    s->err = err;
+    s->name = arena_strdup(&r->arena, path);
+    if (!s->name)
+        return error_msg(err, STATUS_MEMORY, "out of memory to read %s", path);
+    s->file = open_regular(path, &r->format, &s->size);
+    if (s->file < 0)
+        return error_msg(err, STATUS_MISSING, "%s is not there, or no image in parts, any longer",
+                         path);
+    return open_rows(s, r->format, &r->reader, &r->shape);
+}
+
+enum status image_rows_open(const char *path, enum color_space space, uint32_t part, uint32_t level,
+                            struct image_rows **out, struct error *err)
+{
+    struct image_rows *r = calloc(1, sizeof *r);
+    if (!r)
+        return error_msg(err, STATUS_MEMORY, "out of memory to read %s", path);
+    r->source = (struct image_source){.space = space, .part = part, .level = level, .file = -1};
+    enum status status = rows_start(r, path, err);
+    if (status == STATUS_OK)
+        *out = r;
+    else
+        image_rows_close(r);
+    return status;
+}
+
+const struct image_rows_shape *image_rows_shape(const struct image_rows *r) { return &r->shape; }
+
+enum status image_rows_read(struct image_rows *r, uint32_t i, void *texels, uint64_t *file_bytes,
+                            struct error *err)
+{
+    const struct image_rows_shape *shape = &r->shape;
+    struct image band = shape->image;
+    const uint32_t top = i * shape->block_height, left = band.height - top;
+    r->source.err = err;
+    TRY(r->format->read_row(r->reader, i, texels, file_bytes));
+    band.height = left < shape->block_height ? left : shape->block_height;
+    band.texels = texels;
+    return finish(&r->source, r->source.space == COLOR_SRGB, top, &band);
+}
+
+int image_rows_file(const struct image_rows *r) { return r->source.file; }
+
+void image_rows_close(struct image_rows *r)
+{
+    if (!r)
+        return;
+    if (r->reader)
+        r->format->close_rows(r->reader);
+    if (r->source.file >= 0)
+        close(r->source.file);
+    arena_free(&r->arena);
+    free(r);
 }
 
 enum status image_read_file(struct arena *a, const char *path, enum color_space space, bool all,
@@ -452,6 +581,17 @@ enum status image_read_memory(struct arena *a, const void *data, size_t size, co
                               struct image *out, struct error *err)
 {
     return image_read_memory_as(a, data, size, name, COLOR_AUTO, out, err);
+}
+
+void image_pack_words(const struct image *im, uint32_t *to)
+{
+    const size_t count = (size_t)im->width * im->height, n = im->channels;
+    const uint8_t *from = im->texels;
+    for (size_t i = 0; i < count; i++, from += n) {
+        uint32_t r = from[0], g = n == 1 ? r : from[1], b = n == 1 ? r : from[2];
+        uint32_t a = n == 4 ? from[3] : 255;
+        to[i] = r | g << 8 | b << 16 | a << 24;
+    }
 }
 
 const float *image_linear(struct arena *a, const struct image *im)

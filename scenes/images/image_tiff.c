@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TIFF ("TIFF, Revision 6.0", Adobe 1992; floats by its section 19), read through libtiff from
- * memory, BigTIFF and OIIO's textures too; written little-endian, in one strip, without
- * compression. */
+ * memory or from a file, BigTIFF and OIIO's textures too. */
 #include "images.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include <tiffio.h>
-
-/* ---- reading -------------------------------------------------------------------------------- */
 
 bool tiff_recognise(const unsigned char *data, size_t size)
 {
@@ -52,7 +48,10 @@ static tmsize_t input_read(thandle_t handle, void *to, tmsize_t size)
 {
     struct tiff_input *in = handle;
     size_t left = in->source->size - in->at, n = (size_t)size < left ? (size_t)size : left;
-    memcpy(to, in->source->data + in->at, n);
+    if (in->source->data)
+        memcpy(to, in->source->data + in->at, n);
+    else if (file_read_at(in->source->file, to, n, in->at) != (int64_t)n)
+        return -1;
     in->at += n;
     return (tmsize_t)n;
 }
@@ -90,7 +89,7 @@ static int input_map(thandle_t handle, void **base, toff_t *size)
     const struct image_source *s = ((const struct tiff_input *)handle)->source;
     *base = (void *)s->data;
     *size = s->size;
-    return 1;
+    return s->data != NULL;
 }
 
 static void input_unmap(thandle_t handle, void *base, toff_t size)
@@ -336,6 +335,7 @@ struct tiff_reading {
     ptrdiff_t right, down; /* bytes to the one of its next pixel, of its next row */
     uint8_t bytes[4][256]; /* U8: what a sample of the file is in each channel */
     uint16_t flip;         /* U16: bits to be turned in colours */
+    uint32_t base_row;     /* of the file: where `first` is */
 };
 
 /* Orientations 1 to 8: where row 0 and column 0 of the file are, "top and left" to "left and
@@ -396,7 +396,8 @@ static void place_row(const struct tiff_reading *r, unsigned plane, const unsign
         if (l->separate && l->from[c] != plane)
             continue;
         size_t i = l->separate ? 0 : l->from[c];
-        unsigned char *to = r->first + (ptrdiff_t)x * r->right + (ptrdiff_t)y * r->down + c * size;
+        unsigned char *to =
+            r->first + (ptrdiff_t)x * r->right + (ptrdiff_t)(y - r->base_row) * r->down + c * size;
         const uint16_t flip = c < 3 ? r->flip : 0;
         for (uint32_t k = 0; k < n; k++, i += step, to += r->right)
             if (size == 1) {
@@ -420,7 +421,7 @@ static enum status read_block(const struct tiff_reading *r, struct tiff_worker *
     uint32_t rows = l->height - y < l->block_height ? l->height - y : l->block_height;
     uint32_t n = l->width - x < l->block_width ? l->width - x : l->block_width;
     tmsize_t size = (tmsize_t)(l->row_bytes * (l->tiled ? l->block_height : rows)), got;
-    unsigned char *to = l->plain ? r->first + (size_t)y * l->row_bytes : w->block;
+    unsigned char *to = l->plain ? r->first + (size_t)(y - r->base_row) * l->row_bytes : w->block;
     if (l->tiled)
         got = TIFFReadEncodedTile(w->tif, TIFFComputeTile(w->tif, x, y, 0, plane), to, size);
     else
@@ -531,6 +532,12 @@ static enum status read_texels(const struct tiff_reading *r, struct tiff_worker 
     return STATUS_OK;
 }
 
+/* Whole numbers are, but where shaders see them. */
+static bool is_encoded(const struct image_source *s, enum texel_format format)
+{
+    return format != TEXEL_F16 && format != TEXEL_F32 && s->space != COLOR_SHADER;
+}
+
 static enum status read_image(struct tiff_reading *r, struct tiff_worker *w,
                               const struct image_source *s)
 {
@@ -543,7 +550,7 @@ static enum status read_image(struct tiff_reading *r, struct tiff_worker *w,
     place_pixels(r);
     fill_tables(r);
     TRY(read_texels(r, w));
-    im->srgb = im->format != TEXEL_F16 && im->format != TEXEL_F32 && s->space != COLOR_SHADER;
+    im->srgb = is_encoded(s, im->format);
     if (im->format == TEXEL_F16 && s->space == COLOR_SRGB) { /* halves are never decoded */
         const float *linear = image_linear(s->arena, im);
         if (!linear)
@@ -644,96 +651,85 @@ enum status tiff_list_parts(const struct image_source *s, struct image_parts *ou
     return status;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- a row of blocks at a time -------------------------------------------------------------- */
 
-enum { SHORT = 3, LONG = 4, HEADER = 8 };
+struct tiff_rows {
+    struct tiff_reading reading;
+    struct tiff_worker worker;
+};
 
-static void put16(struct text *t, uint32_t v)
+/* A row of blocks is read whole: images that are turned have columns there, and strips that are
+ * most of an image save nothing. */
+static enum status check_rows(const struct image_source *s, const struct tiff_layout *l)
 {
-    const char b[2] = {(char)(v & 255), (char)(v >> 8)};
-    text_append(t, b, 2);
+    static const uint64_t most = (uint64_t)1 << 26; /* bytes */
+    uint64_t samples = l->separate ? 1 : l->samples;
+    if (l->orientation > 1 && l->orientation <= 8)
+        return image_fault(s, STATUS_UNSUPPORTED, "it is turned");
+    if ((uint64_t)l->row_bytes * l->block_height > most ||
+        samples * l->width * l->block_height > most)
+        return image_fault(s, STATUS_UNSUPPORTED, "its strips are long");
+    if (l->format == TEXEL_F16 && s->space == COLOR_SRGB)
+        return image_fault(s, STATUS_UNSUPPORTED, "its halves are encoded");
+    return STATUS_OK;
 }
 
-static void put32(struct text *t, uint32_t v)
+static enum status open_rows(const struct image_source *s, struct tiff_rows *t,
+                             struct image_rows_shape *out)
 {
-    put16(t, v & 0xFFFF);
-    put16(t, v >> 16);
+    struct tiff_reading *r = &t->reading;
+    struct tiff_layout *l = &r->layout;
+    TRY(start_worker(&t->worker, s, l));
+    TRY(check_rows(s, l));
+    r->image = (struct image){.width = l->width,
+                              .height = l->height,
+                              .channels = l->channels,
+                              .format = l->format,
+                              .srgb = is_encoded(s, l->format)};
+    place_pixels(r);
+    fill_tables(r);
+    *out = (struct image_rows_shape){.image = r->image,
+                                     .block_height = l->block_height,
+                                     .across = (l->width + l->block_width - 1) / l->block_width *
+                                               (l->separate ? l->samples : 1)};
+    return STATUS_OK;
 }
 
-static void put_entry(struct text *t, uint32_t tag, uint32_t type, uint32_t count, uint32_t value)
+enum status tiff_open_rows(const struct image_source *s, void **reader,
+                           struct image_rows_shape *out)
 {
-    put16(t, tag);
-    put16(t, type);
-    put32(t, count);
-    put32(t, value);
-}
-
-static void put_pixels(struct text *t, const float *values, size_t count, bool bytes)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint32_t word;
-        memcpy(&word, &values[i], sizeof word);
-        double v = values[i] > 0 ? fmin(values[i], 1) : 0; /* NaN: 0 */
-        const char byte = (char)lround(v * 255);
-        if (bytes)
-            text_append(t, &byte, 1);
-        else
-            put32(t, word);
-    }
-}
-
-/* The directory, which stands at `at`, and behind it what is too long for its entries. */
-static void put_directory(struct text *t, uint32_t at, uint32_t width, uint32_t height,
-                          uint32_t channels, bool bytes, uint32_t size)
-{
-    enum { ENTRIES = 11, LENGTH = 2 + 12 * ENTRIES + 4 };
-    uint32_t bits = bytes ? 8 : 32, format = bytes ? 1 : 3, extra = channels > 3 ? channels - 3 : 0;
-    uint32_t lists = channels > 2 ? 2 * channels : 0; /* longer than an entry's four bytes */
-    uint32_t bits_at = at + LENGTH, format_at = bits_at + lists, extra_at = format_at + lists;
-    uint32_t pair = channels == 2 ? 0x10001 : 1;
-    put16(t, ENTRIES);
-    put_entry(t, 256, LONG, 1, width);
-    put_entry(t, 257, LONG, 1, height);
-    put_entry(t, 258, SHORT, channels, lists ? bits_at : bits * pair);
-    put_entry(t, 259, SHORT, 1, 1);                    /* no compression */
-    put_entry(t, 262, SHORT, 1, channels < 3 ? 1 : 2); /* black is zero; RGB */
-    put_entry(t, 273, LONG, 1, HEADER);
-    put_entry(t, 277, SHORT, 1, channels);
-    put_entry(t, 278, LONG, 1, height);
-    put_entry(t, 279, LONG, 1, size);
-    if (channels == 2 || extra > 0) /* of no special meaning */
-        put_entry(t, 338, SHORT, channels == 2 ? 1 : extra, extra > 2 ? extra_at : 0);
+    struct tiff_rows *t = ARENA_NEW(s->arena, struct tiff_rows);
+    if (!t)
+        return image_fault(s, STATUS_MEMORY, "out of memory");
+    enum status status = open_rows(s, t, out);
+    if (status == STATUS_OK)
+        *reader = t;
     else
-        put_entry(t, 284, SHORT, 1, 1); /* channels side by side; a tag that is always allowed */
-    put_entry(t, 339, SHORT, channels, lists ? format_at : format * pair);
-    put32(t, 0);
-    for (uint32_t list = 0; lists && list < 2; list++)
-        for (uint32_t c = 0; c < channels; c++)
-            put16(t, list == 0 ? bits : format);
-    for (uint32_t c = 0; extra > 2 && c < extra; c++)
-        put16(t, 0);
+        end_worker(&t->worker);
+    return status;
 }
 
-enum status image_write_tiff(const char *path, uint32_t width, uint32_t height, const float *values,
-                             uint32_t channels, bool bytes, struct error *err)
+enum status tiff_read_row(void *reader, uint32_t row, void *texels, uint64_t *file_bytes)
 {
-    uint64_t count = (uint64_t)width * height * channels, size = count * (bytes ? 1 : 4);
-    if (count == 0)
-        return error_msg(err, STATUS_ARG, "cannot write %s: %ux%u pixels of %u channels", path,
-                         width, height, channels);
-    if (size > UINT32_MAX - 4096 || channels > 256)
-        return error_msg(err, STATUS_LIMIT, "cannot write %s: %llu bytes are beyond TIFF's 4 GiB",
-                         path, (unsigned long long)size);
-    uint32_t at = HEADER + (uint32_t)((size + 1) & ~1ULL); /* directories stand on even places */
-    struct text t = {0};
-    text_append(&t, "II*", 4);
-    put32(&t, at);
-    put_pixels(&t, values, (size_t)count, bytes);
-    if (size & 1)
-        text_append(&t, "", 1);
-    put_directory(&t, at, width, height, channels, bytes, (uint32_t)size);
-    enum status s = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory writing %s", path)
-                             : file_write(path, t.data, t.len, err);
-    text_free(&t);
-    return s;
+    struct tiff_rows *t = reader;
+    const struct tiff_layout *l = &t->reading.layout;
+    const uint32_t across = (l->width + l->block_width - 1) / l->block_width;
+    const uint16_t planes = l->separate ? l->samples : 1;
+    t->reading.image.texels = texels;
+    place_pixels(&t->reading);
+    t->reading.base_row = row * l->block_height;
+    for (uint16_t plane = 0; plane < planes; plane++)
+        TRY(read_blocks(&t->reading, &t->worker, (size_t)plane * block_rows(l) + row));
+    for (uint16_t plane = 0; plane < planes; plane++)
+        for (uint32_t i = 0; i < across; i++) {
+            const uint32_t block = (plane * block_rows(l) + row) * across + i;
+            *file_bytes += TIFFGetStrileByteCount(t->worker.tif, block);
+        }
+    return STATUS_OK;
+}
+
+void tiff_close_rows(void *reader)
+{
+    struct tiff_rows *t = reader;
+    end_worker(&t->worker);
 }

@@ -31,6 +31,7 @@ struct image_levels {
     struct image level[IMAGE_LEVELS_MAX];
     char ended[256];  /* why a level of the file is not among them; empty: they all are */
     const char *name; /* that the file gives it, in the arena; "": none */
+    uint32_t at;      /* what image_rows_open calls it */
 };
 /* Untouched *out on failure; fails as image_read does, of any level. */
 enum status image_read_levels(struct arena *a, const char *path, enum color_space space,
@@ -52,6 +53,34 @@ enum status image_read_file(struct arena *a, const char *path, enum color_space 
 enum status image_read_memory_file(struct arena *a, const void *data, size_t size, const char *name,
                                    enum color_space space, bool all, struct image_file *out,
                                    struct error *err);
+/* The same without any texels, which are NULL, of a file whose blocks (tiles, strips) can be read one
+ * by one: image_rows_open takes each of its images. Fails: UNSUPPORTED, where that is not so, and as
+ * image_read_file; where one of its subimages cannot be read, too. */
+enum status image_shape_file(struct arena *a, const char *path, enum color_space space, bool all,
+                             struct image_file *out, struct error *err);
+
+/* ---- a row of blocks at a time */
+
+struct image_rows;
+struct image_rows_shape {
+    struct image image; /* texels are NULL */
+    uint32_t
+        block_height; /* rows of the image that a row of blocks has; the last one may have less */
+    uint32_t across;  /* blocks in a row of them */
+};
+/* part: image_levels.at; level: of its pyramid. The file stays open. */
+enum status image_rows_open(const char *path, enum color_space space, uint32_t part, uint32_t level,
+                            struct image_rows **out, struct error *err);
+const struct image_rows_shape *image_rows_shape(const struct image_rows *r);
+/* Row i of blocks into texels, as image.texels has rows i block_height ... Adds to *file_bytes what
+ * of the file that was. Fails as image_read does, with the place in the file; texels are spoilt then.
+ * One thread a reader. */
+enum status image_rows_read(struct image_rows *r, uint32_t i, void *texels, uint64_t *file_bytes,
+                            struct error *err);
+/* Of the file that is open: who it is and when it changed. */
+int image_rows_file(const struct image_rows *r);
+void image_rows_close(struct image_rows *r); /* takes NULL */
+
 /* All values as linear float32, alpha as it is: those of *im itself if they are that already, else
  * in the arena. NULL: no memory. */
 const float *image_linear(struct arena *a, const struct image *im);
@@ -64,7 +93,7 @@ void image_largest(const struct image *im, double largest[3]);
 
 enum { IMAGE_SIDE_MAX = 32768, IMAGE_PIXELS_MAX = 1 << 28 };
 
-/* An encoded image: in memory, or (exr_read only) where `data` is NULL in a regular file. */
+/* An encoded image: in memory, or (EXR and TIFF only) where `data` is NULL in a regular file. */
 struct image_source {
     struct arena *arena;
     const unsigned char *data;
@@ -75,6 +104,7 @@ struct image_source {
     struct error *err;
     uint32_t part;  /* the subimage that is read: its image_part's `at` */
     uint32_t level; /* of its pyramid: which of them is read */
+    bool shape;     /* of images nothing is read but what they are: texels are NULL */
 };
 
 /* Where the subimages of a file are. */
@@ -119,6 +149,12 @@ enum status tiff_find_level(const struct image_source *s, uint32_t *width, uint3
 /* Adds all subimages to an empty *out. */
 enum status exr_list_parts(const struct image_source *s, struct image_parts *out);
 enum status tiff_list_parts(const struct image_source *s, struct image_parts *out);
+/* Rows of blocks, as image_rows_open has them; *reader is in the source's arena, whatever it holds
+ * open goes with close. The source stays while it is in use. file_bytes is added to. */
+enum status tiff_open_rows(const struct image_source *s, void **reader,
+                           struct image_rows_shape *out);
+enum status tiff_read_row(void *reader, uint32_t row, void *texels, uint64_t *file_bytes);
+void tiff_close_rows(void *reader);
 /* Fills an image that is allocated, of F16 or F32, by OpenEXR's C++ library: its channel k is the
  * file's of that name, where there is one. */
 enum status exr_read_by_imf(const struct image_source *s, const char *const names[4],

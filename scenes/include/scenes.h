@@ -99,6 +99,44 @@ bool image_writes(const char *path); /* Is its extension one of those? */
 double srgb_encode(double linear);   /* IEC 61966-2-1 */
 double srgb_decode(double encoded);  /* its inverse */
 
+/* U8 as devices read it, a word a texel: red in the lowest byte, then green, blue, alpha. */
+void image_pack_words(const struct image *im, uint32_t *to);
+
+/* ---- textures on demand --------------------------------------------------------------------- */
+
+/* Of scenes that are loaded from now on, and in processes that are started, textures take at most
+ * so many bytes: tiles and strips of files are read when they are looked at, by whatever thread
+ * reads the texels, and dropped again. 0: textures are read whole. */
+void texture_memory_allow(uint64_t bytes);
+uint64_t texture_memory_allowed(void);
+/* Where a scene's textures are: of all that may be read in parts (docs/reference/scenes.md). */
+struct texture_cache;
+/* What these texels are in the cache: their place, in bytes from its first. False: none of it, as
+ * where c is NULL. */
+bool texture_cache_place(const struct texture_cache *c, const void *texels, uint64_t *at);
+/* The words of a buffer of a device that reads the host's memory: own_bytes that may be written, and
+ * from word TEXTURE_CACHE_FIRST on the cache's. Fails: LIMIT. _close: with what was given. */
+enum { TEXTURE_CACHE_FIRST = 1 << 28 };
+enum status texture_cache_view(struct texture_cache *c, uint64_t own_bytes, void **words,
+                               struct error *err);
+void texture_cache_view_close(struct texture_cache *c, const void *words);
+/* What went wrong in reading a texel, which was 0 then: what it was read for is to be dropped. In the
+ * readers' words, with the file and the place in it; IO: the file has changed, or is gone. OK also
+ * where c is NULL. */
+enum status texture_cache_fault(struct texture_cache *c, struct error *err);
+/* The same, or LIMIT: the limit is so small that threads would wait for each other. */
+enum status texture_cache_check(struct texture_cache *c, struct error *err);
+/* It is closed when nobody holds it: the scene does, and every view. */
+void texture_cache_hold(struct texture_cache *c);
+void texture_cache_release(struct texture_cache *c); /* takes NULL */
+struct texture_cache_counts {
+    uint64_t limit, peak_bytes;  /* of texels in memory */
+    uint64_t texel_bytes;        /* of all */
+    uint64_t file_bytes;         /* that were read */
+    uint64_t tiles, tiles_again; /* that were read, each once; and how often one was read again */
+};
+void texture_cache_count(struct texture_cache *c, struct texture_cache_counts *out);
+
 /* ---- the scene ------------------------------------------------------------------------------ */
 
 #define TEXTURE_WRAP_LIST(X)                                                                       \
@@ -212,6 +250,7 @@ struct shader_image_fault; /* a name that turned out to be none, and why */
 struct shader_images {     /* zeroed: none */
     struct shader_image *first;
     struct shader_image_fault *faults;
+    struct texture_cache **cache; /* images are read on demand into it; NULL: whole */
 };
 /* Adds the images that a group can name: every string in its shaders and parameters that is an
  * image file, a relative one beside the file `beside`. They live in the arena. Fails: MEMORY. */
@@ -472,6 +511,7 @@ struct scene {
     struct material *materials;
     size_t material_count;
     struct shader_images shader_images; /* of all shaded materials */
+    struct texture_cache *cache;        /* of textures that are read on demand; NULL: none are */
 
     /* vertices, shared by triangles; N, UV and colors are NULL when no triangle has them */
     float (*P)[3];

@@ -7,7 +7,7 @@
 
 static void add_u64(struct hash *h, uint64_t v) { hash_add(h, &v, sizeof v); }
 
-static void add_image(struct hash *h, const struct image *i)
+static void add_image(struct hash *h, const struct texture_cache *c, const struct image *i)
 {
     add_u64(h, i->width);
     add_u64(h, i->height);
@@ -16,7 +16,7 @@ static void add_image(struct hash *h, const struct image *i)
     add_u64(h, i->srgb);
     size_t size = (size_t)i->width * i->height * i->channels * texel_size(i->format);
     add_u64(h, size);
-    if (size)
+    if (size && !cache_add_to_hash(c, i->texels, h))
         hash_add(h, i->texels, size);
 }
 
@@ -57,9 +57,9 @@ static void add_film(struct hash *h, const struct scene *s)
     }
 }
 
-static void add_texture(struct hash *h, const struct texture *t)
+static void add_texture(struct hash *h, const struct texture_cache *c, const struct texture *t)
 {
-    add_image(h, &t->image);
+    add_image(h, c, &t->image);
     add_u64(h, (uint64_t)t->wrap_u);
     add_u64(h, (uint64_t)t->wrap_v);
     add_u64(h, (uint64_t)t->filter);
@@ -179,13 +179,14 @@ static void add_lights(struct hash *h, const struct scene *s)
 }
 
 /* Of an image of shaders. */
-static void add_levels(struct hash *h, const struct asl_image *image)
+static void add_levels(struct hash *h, const struct texture_cache *c, const struct asl_image *image)
 {
     for (uint32_t k = 0; k < image->given_count; k++) {
         const struct asl_image_level *l = &image->levels[k];
         add_u64(h, l->width);
         add_u64(h, l->height);
-        hash_add(h, l->texels, (size_t)l->width * l->height * image->channels * sizeof(float));
+        if (!cache_add_to_hash(c, l->texels, h))
+            hash_add(h, l->texels, (size_t)l->width * l->height * image->channels * sizeof(float));
     }
 }
 
@@ -196,18 +197,18 @@ void hash_scene(struct scene *s)
     add_film(h, s);
     add_u64(h, (uint64_t)s->environment.type);
     hash_add(h, s->environment.radiance, sizeof s->environment.radiance);
-    add_image(h, &s->environment.map);
+    add_image(h, s->cache, &s->environment.map);
     hash_add(h, s->environment.to_local, sizeof s->environment.to_local);
     add_u64(h, s->texture_count);
     for (size_t i = 0; i < s->texture_count; i++)
-        add_texture(h, &s->textures[i]);
+        add_texture(h, s->cache, &s->textures[i]);
     for (const struct shader_image *i = s->shader_images.first; i; i = i->next) {
         hash_add(h, i->name, strlen(i->name) + 1);
-        add_levels(h, &i->image);
+        add_levels(h, s->cache, &i->image);
         for (uint32_t k = 0; i->image.more && k + 1 < i->image.subimage_count; k++) {
             const char *name = i->image.more[k].subimage_name;
             hash_add(h, name, strlen(name) + 1);
-            add_levels(h, &i->image.more[k]);
+            add_levels(h, s->cache, &i->image.more[k]);
         }
     }
     add_u64(h, s->material_count);

@@ -55,6 +55,7 @@ static enum status load(struct loader *l, const char *data, size_t size)
     struct scene *s = l->scene;
     struct scene_times *t = &s->times;
     double start = clock_s(), now;
+    s->shader_images.cache = texture_memory_allowed() ? &s->cache : NULL;
     if (name_scene(s, l->d.file) != STATUS_OK)
         return document_memory(&l->d);
     TRY(read_document(l, data, size));
@@ -79,7 +80,7 @@ static enum status load(struct loader *l, const char *data, size_t size)
     TRY(load_tangents(l));
     t->geometry_s = clock_s() - start;
     hash_scene(s);
-    return STATUS_OK;
+    return texture_cache_check(s->cache, l->d.err);
 }
 
 enum status scene_load_memory(const char *path, const char *data, size_t size, struct scene **out,
@@ -119,6 +120,7 @@ void scene_free(struct scene *s)
 {
     if (!s)
         return;
+    texture_cache_release(s->cache);
     arena_free(&s->arena);
     free(s);
 }

@@ -3,6 +3,7 @@
 #ifndef ISOPHOTE_SCENES_SCENE_LOADER_H
 #define ISOPHOTE_SCENES_SCENE_LOADER_H
 
+#include "cache/offers.h"
 #include "geometry/offers.h"
 #include "images/images.h"
 #include "scene_fields.h"

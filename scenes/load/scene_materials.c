@@ -95,6 +95,21 @@ static enum status read_image(struct loader *l, struct arena *a, const struct js
     return STATUS_OK;
 }
 
+/* The same on demand, where that is wanted and possible. */
+static enum status read_texture_image(struct loader *l, const struct json *file,
+                                      enum color_space space, struct image *out)
+{
+    const char *path;
+    struct error why;
+    if (texture_memory_allowed()) {
+        TRY(read_path(&l->d, file, &path));
+        const enum status st = cache_image(&l->scene->cache, path, space, out, &why);
+        if (st != STATUS_UNSUPPORTED)
+            return st == STATUS_OK ? st : file_failed(&l->d, file, &why);
+    }
+    return read_image(l, &l->scene->arena, file, space, out);
+}
+
 /* Right angles are exact. */
 static void turn_texture(struct texture *t, double degrees)
 {
@@ -137,7 +152,7 @@ enum status load_texture(struct loader *l, const struct json *v, const char *nam
     if (image)
         TRY(bring_image(l, image, (enum color_space)space, &t.image));
     else
-        TRY(read_image(l, &l->scene->arena, file, (enum color_space)space, &t.image));
+        TRY(read_texture_image(l, file, (enum color_space)space, &t.image));
     return add_texture(l, &t);
 }
 

@@ -2,7 +2,7 @@
 /* The images that shaders name. All strings that a group can show to texture() before it runs are
  * tried as files, once; what a shader makes up while it runs is no image. So the set is known
  * before a picture starts, and can be part of a scene's hash. */
-#include "images/images.h"
+#include "cache/offers.h"
 #include "shaders.h"
 
 #include <string.h>
@@ -139,6 +139,18 @@ static void build_more(struct gathering *g, struct shader_image *to, const char 
     to->image.more = more;
 }
 
+/* On demand where that is wanted and possible. */
+static enum status read_file(struct gathering *g, const char *path, bool all,
+                             struct image_file *out, struct error *why)
+{
+    if (g->out->cache) {
+        const enum status st = cache_file(g->arena, g->out->cache, path, all, out, why);
+        if (st != STATUS_UNSUPPORTED)
+            return st;
+    }
+    return image_read_file(g->arena, path, COLOR_SHADER, all, out, why);
+}
+
 /* The image in a file; NULL when it is none, and why. */
 static struct shader_image *try_file(struct gathering *g, const char *name, struct error *why)
 {
@@ -147,7 +159,7 @@ static struct shader_image *try_file(struct gathering *g, const char *name, stru
     const char *path = path_beside(g->arena, g->beside, name);
     if (!path)
         no_memory(g, name);
-    if (!path || image_read_file(g->arena, path, COLOR_SHADER, g->all, &file, why) != STATUS_OK)
+    if (!path || read_file(g, path, g->all, &file, why) != STATUS_OK)
         return NULL;
     build(g, name, &file.first, &built);
     built.subimage_count = file.count;
@@ -173,7 +185,7 @@ static void complete(struct gathering *g, struct shader_image *i)
         return;
     if (!path)
         no_memory(g, i->name);
-    else if (image_read_file(g->arena, path, COLOR_SHADER, true, &file, &why) != STATUS_OK)
+    else if (read_file(g, path, true, &file, &why) != STATUS_OK)
         warn(g, i, path, why.msg);
     else if (file.count == i->image.subimage_count)
         build_more(g, i, path, &file);

@@ -207,7 +207,7 @@ static void long_text_compiles_soon_in_strict(void **state)
     struct layout l = {0};
     struct arena a = {0};
     struct error err = {0};
-    must(layout_build(s, BVH_BINARY, false, &l, &err), &err);
+    must(layout_build(s, BVH_BINARY, SHADE_AREAS, false, &l, &err), &err);
     struct program_request all = program_request_make(MODE_STRICT);
     all.staged = true;
     all.features = l.features;
@@ -297,7 +297,7 @@ static void shaders_link_to_the_kernel(void **state)
         "Ci += sqrt(v) * emission(); }\"}},"
         "\"objects\": [{\"type\": \"rectangle\", \"material\": \"m\"}]}");
     struct shade_scene shaders;
-    must(shade_scene_make(s, false, &shaders, &err), &err);
+    must(shade_scene_make(s, SHADE_AREAS, NULL, &shaders, &err), &err);
     for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
         struct program_request request = program_request_make((enum math_mode)mode);
         struct arena a = {0};

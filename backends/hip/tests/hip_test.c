@@ -352,7 +352,7 @@ static void llvm_makes_code_objects_with_shaders(void **state)
         "Ci += sqrt(v) * emission(); }\"}},"
         "\"objects\": [{\"type\": \"rectangle\", \"material\": \"m\"}]}");
     struct shade_scene shaders;
-    must(shade_scene_make(s, SHADE_AREAS, &shaders, &err), &err);
+    must(shade_scene_make(s, SHADE_AREAS, NULL, &shaders, &err), &err);
     struct program_request request = program_request_make(MODE_STRICT);
     request.code = CODE_LLVM;
     request.part = PART_PASSES;

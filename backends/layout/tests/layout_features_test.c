@@ -95,7 +95,7 @@ static void each_material_asks_for_its_features(void **state)
         struct error err = {0};
         struct layout l;
         struct scene *s = scene_of(rows[i].material);
-        must(layout_build(s, BVH_BINARY, SHADE_AREAS, &l, &err), &err);
+        must(layout_build(s, BVH_BINARY, SHADE_AREAS, false, &l, &err), &err);
         if ((l.features & K_FEATURES_EXACT) != rows[i].needs)
             fail_msg("%s: 0x%x, not 0x%x", rows[i].material, l.features & K_FEATURES_EXACT,
                      rows[i].needs);

@@ -166,7 +166,7 @@ static void hash_of(const struct scene *s, enum shade_way way, char hash[33])
 {
     struct error err = {0};
     struct shade_scene x;
-    must(shade_scene_make(s, way, &x, &err), &err);
+    must(shade_scene_make(s, way, NULL, &x, &err), &err);
     memcpy(hash, x.hash, 33);
     shade_scene_free(&x);
 }

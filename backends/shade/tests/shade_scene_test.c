@@ -213,9 +213,9 @@ static void parameters_stay_out_of_the_text(void **state)
     struct error err = {0};
     struct scene *s = wall(GLOW("0.25"), GLOW("4")), *t = wall(GLOW("0.5"), GLOW("3"));
     struct shade_scene a, b, baked;
-    must(shade_scene_make(s, SHADE_AREAS, &a, &err), &err);
-    must(shade_scene_make(t, SHADE_AREAS, &b, &err), &err);
-    must(shade_scene_make(s, SHADE_BAKED, &baked, &err), &err);
+    must(shade_scene_make(s, SHADE_AREAS, NULL, &a, &err), &err);
+    must(shade_scene_make(t, SHADE_AREAS, NULL, &b, &err), &err);
+    must(shade_scene_make(s, SHADE_BAKED, NULL, &baked, &err), &err);
     assert_int_equal(a.materials[0].group, a.materials[1].group);
     assert_int_not_equal(a.materials[0].args, a.materials[1].args);
     assert_string_equal(a.hash, b.hash); /* nothing is compiled again */
@@ -244,8 +244,8 @@ static void statistics_are_counted(void **state)
     struct error err = {0};
     struct scene *s = wall(CHAIN("0.25"), CHAIN("2")), *none = scene_from_library("cornell");
     struct shade_scene x, plain;
-    must(shade_scene_make(s, SHADE_AREAS, &x, &err), &err);
-    must(shade_scene_make(none, SHADE_AREAS, &plain, &err), &err);
+    must(shade_scene_make(s, SHADE_AREAS, NULL, &x, &err), &err);
+    must(shade_scene_make(none, SHADE_AREAS, NULL, &plain, &err), &err);
     assert_int_equal(x.stats.groups, 2);
     assert_int_equal(x.stats.programs, 1);
     assert_int_equal(x.stats.masters, 8); /* texts in the scene are one each */
@@ -287,7 +287,7 @@ static void masters_and_images_are_counted_once(void **state)
     (void)remove(shader);
     (void)remove(image);
     struct shade_scene x;
-    must(shade_scene_make(s, SHADE_AREAS, &x, &err), &err);
+    must(shade_scene_make(s, SHADE_AREAS, NULL, &x, &err), &err);
     assert_int_equal(x.stats.groups, 2);
     assert_int_equal(x.stats.masters, 1);
     assert_int_equal(x.stats.instances, 2);
