@@ -1058,7 +1058,7 @@ END
     for i in 'touch a1.tif' 'rm a1.tif'; do
         cp whole.tif a1.tif
         (sleep 1 && eval "$i") &
-        run 2 render s.json "${size[@]:0:4}" --spp 200000 --threads 2 --texture-memory 3M -o out/a.pfm
+        run 2 render s.json "${size[@]:0:4}" --spp 100000 --threads 2 --texture-memory 3M -o out/a.pfm
         wait
         says "error: cannot read the image .*a1.tif: .*since the scene was loaded"
         nothing_in out
