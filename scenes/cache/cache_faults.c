@@ -35,7 +35,7 @@ static struct question {
 static pthread_mutex_t registering = PTHREAD_MUTEX_INITIALIZER;
 static sem_t asked;             /* as often as there are questions that no thread has seen */
 static struct sigaction before; /* what SIGSEGV did */
-static pid_t owner; /* whose the threads are: a forked child has none of them */
+static pid_t owner;             /* whose the threads are: a forked child has none of them */
 
 static void sem_wait_for(sem_t *s)
 {
