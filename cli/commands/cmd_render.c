@@ -384,10 +384,11 @@ static void stages_text(const struct render_summary *r)
 
 static void cache_text(const struct texture_cache_counts *c)
 {
+    const uint64_t read = c->tiles + c->tiles_again;
     if (c->limit)
         printf("texture cache: %llu tiles read, %llu of them again; %.4g MB of files; at most %.4g "
                "of %.4g MB of texels in memory, the limit is %.4g\n",
-               (unsigned long long)(c->tiles + c->tiles_again), (unsigned long long)c->tiles_again,
+               (unsigned long long)read, (unsigned long long)c->tiles_again,
                megabytes(c->file_bytes), megabytes(c->peak_bytes), megabytes(c->texel_bytes),
                megabytes(c->limit));
 }
