@@ -55,7 +55,7 @@ static const struct option render_rows[] = {
      .help = "of the reference and native devices", .otherwise = "all"},
     {"--texture-memory", OPTION_TEXTURE_MEMORY, 0, "SIZE",
      .help =
-         "texels in memory at most: tiles of TIFF files are read on demand (reference and native "
+         "texels in memory at most: tiles of TIFF and EXR are read on demand (reference and native "
          "devices): 256M",
      .otherwise = "whole textures are read"},
     JSON_OPTION(AT(json)),

@@ -43,6 +43,10 @@ with tempfile.TemporaryDirectory() as folder:
     session = [r for r in rows["phases"] if r["device"] == "native"]
     assert len(session) == 1 and all(float(session[0][phase]) > 0 for phase in ("textures", "objects", "bvh", "render")), session
     assert "9 textures of 64 x 64" in json.loads((out / "phases.json").read_text())["differs"]
+    # textures on demand: the same picture in less memory; without a limit nothing is counted
+    demand = [r for r in rows["texture-memory"] if r["device"] == "native"]
+    assert len(demand) == 3 and all(r["the same picture"] == "yes" for r in demand), demand
+    assert "tiles" not in demand[0] and all(0 < r["tiles"] <= 9 and float(r["peak of texels, MB"]) <= 4 for r in demand[1:]), demand
     # both textures in all four models
     textures = [r for r in rows["procedural"] if r["device"] == "native"]
     assert len(textures) == 2 and all(r[m].endswith(" %") for r in textures for m in ("megakernel", "separate", "wavefront", "restricted")), textures

@@ -22,6 +22,7 @@
 #define STORE_MOST ((((uint64_t)1 << 32) - TEXTURE_CACHE_FIRST) * 4)
 /* Of 65530 mappings that a process may have (vm.max_map_count), two a block. */
 enum { SHOWN_MOST = 16384 };
+enum { NO_VIEW = CACHE_VIEWS };
 
 /* ---- the limit ------------------------------------------------------------------------------ */
 
@@ -40,10 +41,10 @@ uint64_t texture_memory_allowed(void)
 }
 
 /* Every thread that looks needs two blocks at once, where what it reads lies across their border,
- * and one more thread's worth is on its way. */
+ * and one more thread's worth is on its way; so is a block of each level that is made of others. */
 static uint64_t least_limit(const struct texture_cache *c)
 {
-    return 2 * ((uint64_t)parallel_threads() + 1) * c->largest_block;
+    return 2 * ((uint64_t)parallel_threads() + 1) * c->largest_block + c->made_bytes;
 }
 
 enum status texture_cache_check(struct texture_cache *c, struct error *err)
@@ -156,7 +157,7 @@ static enum status add_level(struct texture_cache *c, struct cached_level *l, st
 {
     enum { WORTH = 1 << 16 }; /* bytes: a block of less costs more faults than reading it */
     const uint64_t rows = (uint64_t)l->block_height * l->row_bytes;
-    const bool even = rows % c->page == 0;
+    const bool even = rows % c->page == 0 || l->above; /* made ones are read from memory */
     const uint64_t whole = round_up(l->size, c->page), unit = even ? WORTH : 4 * WORTH;
     uint64_t bytes = round_up(rows < unit ? (unit + rows - 1) / rows * rows : rows, c->page);
     bytes = bytes < whole ? bytes : whole;
@@ -180,21 +181,27 @@ static enum status add_level(struct texture_cache *c, struct cached_level *l, st
     c->levels[c->level_count++] = l;
     c->used += whole;
     c->largest_block = bytes > c->largest_block ? bytes : c->largest_block;
+    uint64_t chain = 0;
+    for (const struct cached_level *made = l; made->above; made = made->above)
+        chain += made->block_bytes;
+    c->made_bytes = chain > c->made_bytes ? chain : c->made_bytes;
     return STATUS_OK;
 }
 
 enum status cache_add(struct texture_cache *c, const struct cached_level *level,
-                      const void **texels, struct error *err)
+                      const struct cached_level **kept, const void **texels, struct error *err)
 {
-    struct cached_level *kept = ARENA_NEW(&c->arena, struct cached_level);
-    if (!kept)
+    struct cached_level *l = ARENA_NEW(&c->arena, struct cached_level);
+    if (!l)
         return error_msg(err, STATUS_MEMORY, "out of memory for a cache of textures");
-    *kept = *level;
+    *l = *level;
     pthread_mutex_lock(&c->lock);
-    enum status st = add_level(c, kept, err);
+    enum status st = add_level(c, l, err);
     pthread_mutex_unlock(&c->lock);
-    if (st == STATUS_OK)
-        *texels = c->views[0] + kept->at;
+    if (st == STATUS_OK) {
+        *texels = c->views[0] + l->at;
+        *kept = l;
+    }
     return st;
 }
 
@@ -416,8 +423,9 @@ static void block_fill(struct texture_cache *c, unsigned worker, uint32_t block)
         c->readers[worker] = calloc(1, sizeof *c->readers[worker]);
     struct cache_reader *r = c->readers[worker];
     pthread_mutex_unlock(&c->lock);
-    enum status st = r ? cache_fill(r, c->store, l, from, to, &c->counts, &c->lock, &why)
-                       : error_msg(&why, STATUS_MEMORY, "out of memory to read textures");
+    enum status st = !r         ? error_msg(&why, STATUS_MEMORY, "out of memory to read textures")
+                     : l->above ? cache_make(c, worker, l, from, to, &why)
+                                : cache_fill(r, c->store, l, from, to, &c->counts, &c->lock, &why);
     pthread_mutex_lock(&c->lock);
     if (st == STATUS_OK) {
         queue_enter(c, block, BLOCK_ACTIVE);
@@ -430,6 +438,17 @@ static void block_fill(struct texture_cache *c, unsigned worker, uint32_t block)
     pthread_cond_broadcast(&c->filled);
 }
 
+/* The same of a block that is made: by one thread at a time, so that none waits for another that
+ * waits for it. */
+static void block_make(struct texture_cache *c, unsigned worker, uint32_t block)
+{
+    c->maker = worker + 1;
+    c->making++;
+    block_fill(c, worker, block);
+    if (--c->making == 0)
+        c->maker = 0; /* block_fill has waked who waits */
+}
+
 /* Zeros that take no memory: whoever looks goes on, and the picture is not used. */
 static void show_zeros(struct texture_cache *c, uint32_t block, unsigned view)
 {
@@ -439,10 +458,12 @@ static void show_zeros(struct texture_cache *c, uint32_t block, unsigned view)
         (void)mprotect(at, block_bytes(c, block), PROT_READ);
 }
 
-/* Under the lock. True: it is shown, and nobody need look at it again. */
+/* Under the lock. view NO_VIEW: to be there is enough. True: it is shown, and nobody need look at it
+ * again. */
 static bool block_bring(struct texture_cache *c, unsigned worker, uint32_t block, unsigned view)
 {
     struct cached_block *b = &c->blocks[block];
+    const bool made = c->levels[b->level]->above != NULL;
     switch ((enum block_state)b->state) {
     case BLOCK_FILLING:
         pthread_cond_wait(&c->filled, &c->lock);
@@ -454,12 +475,13 @@ static bool block_bring(struct texture_cache *c, unsigned worker, uint32_t block
     case BLOCK_ACTIVE:
         if (c->resident + c->largest_block > c->limit || c->shown_count > SHOWN_MOST)
             hide_oldest(c, block);
-        if (block_show(c, block, view))
+        if (view == NO_VIEW || block_show(c, block, view))
             return true;
         (void)drop_oldest(c); /* and its mappings */
         return false;
     case BLOCK_FAILED:
-        show_zeros(c, block, view);
+        if (view != NO_VIEW)
+            show_zeros(c, block, view);
         return true;
     case BLOCK_ABSENT:
         break;
@@ -471,8 +493,12 @@ static bool block_bring(struct texture_cache *c, unsigned worker, uint32_t block
                         (unsigned long long)c->limit, (unsigned long long)block_bytes(c, block),
                         c->levels[b->level]->file->path);
         block_fail(c, block, &why);
-    } else if (make_room(c, block_bytes(c, block))) {
-        block_fill(c, worker, block);
+    } else if (!(made && c->maker != 0 && c->maker != worker + 1) &&
+               make_room(c, block_bytes(c, block))) {
+        if (made)
+            block_make(c, worker, block);
+        else
+            block_fill(c, worker, block);
     } else {
         pthread_cond_wait(&c->filled, &c->lock);
     }
@@ -487,6 +513,29 @@ void cache_bring(struct texture_cache *c, unsigned worker, unsigned view, uint64
     while (!block_bring(c, worker, block, view))
         ;
     pthread_mutex_unlock(&c->lock);
+}
+
+enum status cache_read_level(struct texture_cache *c, unsigned worker,
+                             const struct cached_level *level, uint64_t from, uint64_t to,
+                             void *out, struct error *err)
+{
+    enum status st = STATUS_OK;
+    pthread_mutex_lock(&c->lock);
+    while (from < to && st == STATUS_OK) {
+        const uint32_t block = level->first_block + (uint32_t)(from / level->block_bytes);
+        const uint64_t end = (from / level->block_bytes + 1) * level->block_bytes;
+        const uint64_t n = (end < to ? end : to) - from;
+        while (!block_bring(c, worker, block, NO_VIEW))
+            ;
+        if (c->blocks[block].state == BLOCK_FAILED)
+            *err = c->fault, st = c->fault.code;
+        else if (file_read_at(c->store, out, n, level->at + from) != (int64_t)n)
+            st = error_msg(err, STATUS_IO, "the cache of textures cannot be read");
+        out = (char *)out + n;
+        from += n;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return st;
 }
 
 /* ---- what happened -------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ struct cached_file {
  * or all as linear float32. */
 enum cached_form { CACHED_WORDS, CACHED_FLOATS };
 
-/* A level of an image. */
+/* A level of an image, as its file has it, or made of the level above. */
 struct cached_level {
     uint64_t at, size;    /* in the store, in bytes; `at` is a page's */
     uint64_t block_bytes; /* a number of pages */
@@ -37,8 +37,9 @@ struct cached_level {
     const struct cached_file *file;
     enum color_space space;
     enum cached_form form;
-    uint32_t part, level; /* as image_rows_open takes them */
-    struct image image;   /* as the file has it, texels NULL */
+    const struct cached_level *above; /* NULL: it is in the file */
+    uint32_t part, level;             /* as image_rows_open takes them */
+    struct image image;               /* as the file has it, or is made; texels NULL */
     uint32_t block_height, across;
     size_t row_bytes; /* of the store */
     uint8_t *seen;    /* a bit for each row of the file's blocks: it was read */
@@ -79,6 +80,9 @@ struct texture_cache {
     int references;
     int store; /* memfd */
     uint64_t limit, page, used, resident, peak, largest_block;
+    uint64_t made_bytes; /* what of levels that are made stands half done, at most */
+    unsigned maker;  /* 1 + the thread that makes one, which makes what that needs, too; 0: none */
+    unsigned making; /* of blocks that it has begun */
     struct arena arena; /* of files and levels */
     struct cached_level **levels;
     size_t level_count, level_cap;
@@ -107,15 +111,31 @@ enum status cache_fill(struct cache_reader *r, int store, struct cached_level *l
                        uint64_t to, struct cache_read_counts *counts, pthread_mutex_t *lock,
                        struct error *err);
 
+/* Writes to the store. Fails: MEMORY. */
+enum status cache_store(int store, const unsigned char *from, uint64_t size, uint64_t at,
+                        const struct cached_file *f, struct error *err);
+
+/* ---- cache_made.c --------------------------------------------------------------------------- */
+
+/* Bytes [from, to) of a level that is made, into the store. Fails: as cache_fill does, of the level
+ * above. */
+enum status cache_make(struct texture_cache *c, unsigned worker, const struct cached_level *level,
+                       uint64_t from, uint64_t to, struct error *err);
+
 /* ---- cache.c -------------------------------------------------------------------------------- */
 
 enum status cache_open(struct texture_cache **out, struct error *err);
 /* Brings the block that holds the byte `at` of the store and shows it in the view; where it cannot
  * be read it shows zeros, and the cache has a fault. Of thread `worker`. */
 void cache_bring(struct texture_cache *c, unsigned worker, unsigned view, uint64_t at);
+/* Bytes [from, to) of a level, from the store, when they are there. Of thread `worker`. Fails: with
+ * the cache's fault. */
+enum status cache_read_level(struct texture_cache *c, unsigned worker,
+                             const struct cached_level *level, uint64_t from, uint64_t to,
+                             void *out, struct error *err);
 /* Room for a level, whose other fields are filled in; it is kept. */
 enum status cache_add(struct texture_cache *c, const struct cached_level *level,
-                      const void **texels, struct error *err);
+                      const struct cached_level **kept, const void **texels, struct error *err);
 /* The level that has these texels; NULL: none has. */
 const struct cached_level *cache_level_of(const struct texture_cache *c, const void *texels);
 

@@ -109,8 +109,8 @@ static enum status band_take(struct band *b, const struct cached_level *level, s
                            level->file->path);
 }
 
-static enum status store_write(int store, const unsigned char *from, uint64_t size, uint64_t at,
-                               const struct cached_file *f, struct error *err)
+enum status cache_store(int store, const unsigned char *from, uint64_t size, uint64_t at,
+                        const struct cached_file *f, struct error *err)
 {
     while (size > 0) {
         const ssize_t n = pwrite(store, from, size, (off_t)at);
@@ -159,7 +159,7 @@ static enum status fill_rows(struct cache_reader *r, int store, struct cached_le
         const unsigned char *bytes = band_convert(level, b, &scratch);
         const uint64_t at = row * row_bytes, end = at + b->as_read.height * level->row_bytes;
         const uint64_t first = at > from ? at : from, last = end < to ? end : to;
-        st = bytes ? store_write(store, bytes + (first - at), last - first, level->at + first,
+        st = bytes ? cache_store(store, bytes + (first - at), last - first, level->at + first,
                                  level->file, err)
                    : error_msg(err, STATUS_MEMORY, "out of memory to read the image %s",
                                level->file->path);

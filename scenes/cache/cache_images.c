@@ -41,7 +41,8 @@ static enum status open_file(struct texture_cache **cache, const char *path,
 /* One level: its texels are *im's then. */
 static enum status add_level(struct texture_cache *c, const struct cached_file *file,
                              enum color_space space, enum cached_form form, uint32_t part,
-                             uint32_t level, struct image *im, struct error *err)
+                             uint32_t level, const struct cached_level **kept, struct image *im,
+                             struct error *err)
 {
     struct image_rows *rows;
     const void *texels = NULL;
@@ -66,7 +67,7 @@ static enum status add_level(struct texture_cache *c, const struct cached_file *
                                    .block_height = shape.block_height,
                                    .across = shape.across,
                                    .row_bytes = row};
-    TRY(cache_add(c, &l, &texels, err));
+    TRY(cache_add(c, &l, kept, &texels, err));
     stored.texels = (void *)texels;
     *im = stored;
     return STATUS_OK;
@@ -76,6 +77,7 @@ enum status cache_image(struct texture_cache **cache, const char *path, enum col
                         struct image *out, struct error *err)
 {
     const struct cached_file *file;
+    const struct cached_level *kept;
     struct image_file shape;
     struct arena scratch = {0};
     enum status st = image_shape_file(&scratch, path, space, false, &shape, err);
@@ -83,22 +85,46 @@ enum status cache_image(struct texture_cache **cache, const char *path, enum col
     if (st != STATUS_OK)
         return STATUS_UNSUPPORTED;
     TRY(open_file(cache, path, &file, err));
-    return add_level(*cache, file, space, CACHED_WORDS, shape.first.at, 0, out, err);
+    return add_level(*cache, file, space, CACHED_WORDS, shape.first.at, 0, &kept, out, err);
 }
 
-/* A pyramid whose last level is no single texel is completed by what reads it, from all of the last
- * one. */
-static bool is_whole(const struct image_levels *l)
+/* The level after `above`, half as wide and high. */
+static enum status add_made(struct texture_cache *c, const struct cached_level **above,
+                            struct image *im, struct error *err)
 {
-    const struct image *last = &l->level[l->count - 1];
-    return last->width == 1 && last->height == 1;
+    const struct image *over = &(*above)->image;
+    struct image made = {.width = over->width > 1 ? over->width / 2 : 1,
+                         .height = over->height > 1 ? over->height / 2 : 1,
+                         .channels = over->channels,
+                         .format = TEXEL_F32};
+    const size_t row = (size_t)made.width * made.channels * sizeof(float);
+    const struct cached_level l = {.size = (uint64_t)row * made.height,
+                                   .file = (*above)->file,
+                                   .form = CACHED_FLOATS,
+                                   .above = *above,
+                                   .part = (*above)->part,
+                                   .level = (*above)->level + 1,
+                                   .image = made,
+                                   .block_height = 1,
+                                   .row_bytes = row};
+    const void *texels = NULL;
+    TRY(cache_add(c, &l, above, &texels, err));
+    made.texels = (void *)texels;
+    *im = made;
+    return STATUS_OK;
 }
 
 static enum status add_levels(struct texture_cache *c, const struct cached_file *file,
                               struct image_levels *l, struct error *err)
 {
+    const struct cached_level *kept = NULL;
     for (uint32_t i = 0; i < l->count; i++)
-        TRY(add_level(c, file, COLOR_SHADER, CACHED_FLOATS, l->at, i, &l->level[i], err));
+        TRY(add_level(c, file, COLOR_SHADER, CACHED_FLOATS, l->at, i, &kept, &l->level[i], err));
+    while (kept && l->count < IMAGE_LEVELS_MAX &&
+           (kept->image.width > 1 || kept->image.height > 1)) {
+        TRY(add_made(c, &kept, &l->level[l->count++], err));
+        l->made++;
+    }
     return STATUS_OK;
 }
 
@@ -107,11 +133,8 @@ enum status cache_file(struct arena *a, struct texture_cache **cache, const char
 {
     const struct cached_file *file;
     struct image_file f;
-    if (image_shape_file(a, path, COLOR_SHADER, all, &f, err) != STATUS_OK || !is_whole(&f.first))
+    if (image_shape_file(a, path, COLOR_SHADER, all, &f, err) != STATUS_OK)
         return STATUS_UNSUPPORTED;
-    for (uint32_t i = 0; f.more && i + 1 < f.count; i++)
-        if (!is_whole(&f.more[i]))
-            return STATUS_UNSUPPORTED;
     TRY(open_file(cache, path, &file, err));
     TRY(add_levels(*cache, file, &f.first, err));
     for (uint32_t i = 0; f.more && i + 1 < f.count; i++)

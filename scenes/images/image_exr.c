@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenEXR through OpenEXRCore's C API, from memory or chunk by chunk from a file, and to
- * memory. */
+/* OpenEXR through OpenEXRCore's C API, from memory or chunk by chunk from a file. */
 #include "images.h"
 
 #include <limits.h>
@@ -10,8 +9,6 @@
 #include <string.h>
 
 #include <openexr.h>
-
-/* ---- reading -------------------------------------------------------------------------------- */
 
 bool exr_recognise(const unsigned char *data, size_t size)
 {
@@ -130,6 +127,7 @@ struct exr_reading {
     const exr_attr_chlist_t *list;
     struct exr_choice choice;
     struct image *image;
+    uint32_t top, rows; /* of the image: those that its texels have */
     exr_decode_pipeline_t pipe;
     bool started;
     exr_result_t (*usual_decompress)(exr_decode_pipeline_t *);
@@ -180,10 +178,11 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
     /* The header was checked; a chunk that claims more than its place would write past the image.
      */
     if (chunk->width <= 0 || chunk->height <= 0 || (uint32_t)chunk->width > im->width - x ||
-        (uint32_t)chunk->height > im->height - y)
+        (uint32_t)chunk->height > r->top + r->rows - y)
         return EXR_ERR_BAD_CHUNK_LEADER;
     size_t value = texel_size(im->format), pixel = im->channels * value;
-    unsigned char *base = (unsigned char *)im->texels + ((size_t)y * im->width + x) * pixel;
+    unsigned char *base =
+        (unsigned char *)im->texels + ((size_t)(y - r->top) * im->width + x) * pixel;
     /* OpenEXRCore 3.1.5 takes NULL to mean "not wanted" only in some of its routines; others write
      * there. */
     size_t count = (size_t)chunk->width * (size_t)chunk->height;
@@ -364,48 +363,74 @@ static void spread_gray(const struct image *im)
     }
 }
 
-static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct image *out)
-{
-    const struct image_source *s = in->source;
-    exr_storage_t storage;
+/* What the header says of the image that is to be read. */
+struct exr_shape {
     exr_attr_box2i_t window;
     exr_compression_t compression;
-    struct exr_reading r = {.ctxt = ctxt, .in = in};
-    exr_result_t e = exr_get_storage(ctxt, part_of(in), &storage);
+    bool tiled;
+    uint64_t width, height;
+    enum texel_format format;
+};
+
+/* Fills in the list of channels and the choice among them, too. */
+static enum status read_shape(struct exr_reading *r, struct exr_shape *out)
+{
+    struct exr_input *in = r->in;
+    const struct image_source *s = in->source;
+    exr_storage_t storage;
+    exr_result_t e = exr_get_storage(r->ctxt, part_of(in), &storage);
     if (e == EXR_ERR_SUCCESS)
-        e = exr_get_data_window(ctxt, part_of(in), &window);
+        e = exr_get_data_window(r->ctxt, part_of(in), &out->window);
     if (e == EXR_ERR_SUCCESS)
-        e = exr_get_channels(ctxt, part_of(in), &r.list);
+        e = exr_get_channels(r->ctxt, part_of(in), &r->list);
     if (e == EXR_ERR_SUCCESS)
-        e = exr_get_compression(ctxt, part_of(in), &compression);
+        e = exr_get_compression(r->ctxt, part_of(in), &out->compression);
     if (e != EXR_ERR_SUCCESS)
         return exr_fault(in, e, "its header cannot be read");
     if (storage != EXR_STORAGE_SCANLINE && storage != EXR_STORAGE_TILED)
         return image_fault(s, STATUS_UNSUPPORTED,
                            "it holds deep data, expected an image of scanlines or tiles");
-    enum status status = choose_channels(s, r.list, &r.choice);
-    if (status != STATUS_OK)
-        return status;
-    int64_t width = (int64_t)window.max.x - window.min.x + 1;
-    int64_t height = (int64_t)window.max.y - window.min.y + 1;
+    TRY(choose_channels(s, r->list, &r->choice));
+    int64_t width = (int64_t)out->window.max.x - out->window.min.x + 1;
+    int64_t height = (int64_t)out->window.max.y - out->window.min.y + 1;
     if (s->level > 0) {
         int32_t w = 0, h = 0;
-        e = exr_get_level_sizes(ctxt, part_of(in), (int)s->level, (int)s->level, &w, &h);
+        e = exr_get_level_sizes(r->ctxt, part_of(in), (int)s->level, (int)s->level, &w, &h);
         if (e != EXR_ERR_SUCCESS)
             return exr_fault(in, e, "its header cannot be read");
         width = w;
         height = h;
     }
+    out->tiled = storage == EXR_STORAGE_TILED;
+    out->width = width > 0 ? (uint64_t)width : 0;
+    out->height = height > 0 ? (uint64_t)height : 0;
+    out->format = choose_format(s, r->list, &r->choice);
+    return STATUS_OK;
+}
+
+static bool is_dwa(const struct exr_shape *shape)
+{
+    return shape->compression == EXR_COMPRESSION_DWAA || shape->compression == EXR_COMPRESSION_DWAB;
+}
+
+static bool is_gray_with_alpha(const struct exr_reading *r)
+{
+    return r->choice.channels == 4 && r->choice.at[1] < 0;
+}
+
+static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct image *out)
+{
+    const struct image_source *s = in->source;
+    struct exr_reading r = {.ctxt = ctxt, .in = in};
+    struct exr_shape shape;
     struct image image;
-    status = image_allocate(s, width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0,
-                            r.choice.channels, choose_format(s, r.list, &r.choice), &image);
-    if (status != STATUS_OK)
-        return status;
+    TRY(read_shape(&r, &shape));
+    TRY(image_allocate(s, shape.width, shape.height, r.choice.channels, shape.format, &image));
     r.image = &image;
-    bool tiled = storage == EXR_STORAGE_TILED;
-    bool imf = compression == EXR_COMPRESSION_DWAA || compression == EXR_COMPRESSION_DWAB ||
-               compression == EXR_COMPRESSION_PIZ;
-    e = imf ? check_chunks(&r, &window, tiled) : read_chunks(&r, &window, tiled);
+    r.rows = image.height;
+    bool imf = is_dwa(&shape) || shape.compression == EXR_COMPRESSION_PIZ;
+    exr_result_t e = imf ? check_chunks(&r, &shape.window, shape.tiled)
+                         : read_chunks(&r, &shape.window, shape.tiled);
     if (e != EXR_ERR_SUCCESS)
         return exr_fault(in, e, "its pixels cannot be read");
     if (imf) {
@@ -413,11 +438,9 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
         for (uint32_t k = 0; k < r.choice.channels; k++)
             if (r.choice.at[k] >= 0)
                 names[k] = r.list->entries[r.choice.at[k]].name.str;
-        status = exr_read_by_imf(s, names, &image);
+        TRY(exr_read_by_imf(s, names, &image));
     }
-    if (status != STATUS_OK)
-        return status;
-    if (r.choice.channels == 4 && r.choice.at[1] < 0)
+    if (is_gray_with_alpha(&r))
         spread_gray(&image);
     *out = image;
     return STATUS_OK;
@@ -505,150 +528,93 @@ enum status exr_list_parts(const struct image_source *s, struct image_parts *out
     return status;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- a row of chunks at a time -------------------------------------------------------------- */
 
-/* A file in memory that is written at offsets. */
-struct exr_output {
-    unsigned char *data;
-    size_t size, cap;
-    char complaint[256];
+struct exr_rows {
+    struct exr_input in;
+    exr_context_t ctxt;
+    struct exr_reading reading;
+    struct exr_chunks chunks;
+    struct image image;
 };
 
-static int64_t output_write(exr_const_context_t ctxt, void *userdata, const void *buffer,
-                            uint64_t size, uint64_t offset, exr_stream_error_func_ptr_t error_cb)
+static enum status open_rows(struct exr_rows *t, struct image_rows_shape *out)
 {
-    (void)ctxt;
-    (void)error_cb;
-    struct exr_output *o = userdata;
-    uint64_t end = offset + size;
-    if (end > o->cap) {
-        size_t cap = o->cap ? o->cap : 1 << 16;
-        while (cap < end)
-            cap *= 2;
-        unsigned char *p = realloc(o->data, cap);
-        if (!p)
-            return -1;
-        memset(p + o->cap, 0, cap - o->cap);
-        o->data = p;
-        o->cap = cap;
-    }
-    memcpy(o->data + offset, buffer, size);
-    if (end > o->size)
-        o->size = end;
-    return (int64_t)size;
+    static const uint64_t most = (uint64_t)1 << 26; /* bytes of a row of chunks */
+    const struct image_source *s = t->in.source;
+    struct exr_reading *r = &t->reading;
+    struct exr_shape shape;
+    exr_result_t e = start_reading(&t->in, &t->ctxt);
+    if (e != EXR_ERR_SUCCESS)
+        return exr_fault(&t->in, e, "its header cannot be read");
+    *r = (struct exr_reading){.ctxt = t->ctxt, .in = &t->in, .image = &t->image};
+    TRY(read_shape(r, &shape));
+    TRY(image_check_size(s, shape.width, shape.height));
+    if (is_dwa(&shape))
+        return image_fault(s, STATUS_UNSUPPORTED, "it is packed by DWA");
+    t->image = (struct image){.width = (uint32_t)shape.width,
+                              .height = (uint32_t)shape.height,
+                              .channels = r->choice.channels,
+                              .format = shape.format};
+    t->chunks.prototype = r;
+    e = find_chunks(t->ctxt, &shape.window, shape.tiled, &t->image, &t->chunks);
+    if (e != EXR_ERR_SUCCESS)
+        return exr_fault(&t->in, e, "its header cannot be read");
+    if ((uint64_t)t->chunks.height * t->image.width * 16 > most)
+        return image_fault(s, STATUS_UNSUPPORTED, "its tiles are large");
+    *out = (struct image_rows_shape){
+        .image = t->image, .block_height = t->chunks.height, .across = t->chunks.across};
+    return STATUS_OK;
 }
 
-static void output_error(exr_const_context_t ctxt, exr_result_t code, const char *msg)
+enum status exr_open_rows(const struct image_source *s, void **reader, struct image_rows_shape *out)
 {
-    void *user = NULL;
-    (void)code;
-    if (ctxt && exr_get_user_data(ctxt, &user) == EXR_ERR_SUCCESS && user && msg)
-        snprintf(((struct exr_output *)user)->complaint, 256, "%s", msg);
+    struct exr_rows *t = ARENA_NEW(s->arena, struct exr_rows);
+    if (!t)
+        return image_fault(s, STATUS_MEMORY, "out of memory");
+    t->in.source = s;
+    enum status status = open_rows(t, out);
+    if (status == STATUS_OK)
+        *reader = t;
+    else
+        exr_close_rows(t);
+    return status;
 }
 
-static exr_result_t write_header(exr_context_t ctxt, uint32_t width, uint32_t height,
-                                 const struct image_channel *channels, size_t count,
-                                 const char *const *attributes)
+enum status exr_read_row(void *reader, uint32_t row, void *texels, uint64_t *file_bytes)
 {
-    int part;
-    exr_result_t e = exr_add_part(ctxt, "isophote", EXR_STORAGE_SCANLINE, &part);
-    if (e == EXR_ERR_SUCCESS)
-        e = exr_initialize_required_attr_simple(ctxt, part, (int32_t)width, (int32_t)height,
-                                                EXR_COMPRESSION_ZIP);
-    for (size_t i = 0; e == EXR_ERR_SUCCESS && i < count; i++)
-        e = exr_add_channel(ctxt, part, channels[i].name, EXR_PIXEL_FLOAT,
-                            EXR_PERCEPTUALLY_LOGARITHMIC, 1, 1);
-    for (size_t i = 0; e == EXR_ERR_SUCCESS && attributes && attributes[i]; i += 2)
-        e = exr_attr_set_string(ctxt, part, attributes[i], attributes[i + 1]);
-    return e == EXR_ERR_SUCCESS ? exr_write_header(ctxt) : e;
-}
-
-/* A chunk that is as long packed as unpacked is read as plain pixels, by every reader; OpenEXRCore
- * 3.1.5 writes the packed bytes of one that comes out at just that length. */
-static exr_result_t compress_chunk(exr_encode_pipeline_t *pipe)
-{
-    exr_result_t (*const *zip)(exr_encode_pipeline_t *) = pipe->encoding_user_data;
-    exr_result_t e = (*zip)(pipe);
-    if (e == EXR_ERR_SUCCESS && pipe->compressed_bytes == pipe->packed_bytes)
-        memcpy(pipe->compressed_buffer, pipe->packed_buffer, pipe->packed_bytes);
-    return e;
-}
-
-static exr_result_t write_pixels(exr_context_t ctxt, uint32_t width, uint32_t height,
-                                 const struct image_channel *channels, size_t count)
-{
-    exr_encode_pipeline_t pipe = {0};
-    exr_result_t (*zip)(exr_encode_pipeline_t *) = NULL;
-    int32_t lines;
-    bool started = false;
-    exr_result_t e = exr_get_scanlines_per_chunk(ctxt, 0, &lines);
-    for (uint32_t y = 0; e == EXR_ERR_SUCCESS && y < height; y += (uint32_t)lines) {
-        exr_chunk_info_t chunk;
-        e = exr_write_scanline_chunk_info(ctxt, 0, (int)y, &chunk);
+    struct exr_rows *t = reader;
+    struct exr_reading *r = &t->reading;
+    const uint32_t left = t->image.height - row * t->chunks.height;
+    r->top = row * t->chunks.height;
+    r->rows = left < t->chunks.height ? left : t->chunks.height;
+    t->image.texels = texels;
+    for (uint32_t i = 0; i < t->chunks.across; i++) {
+        exr_chunk_info_t chunk = {0};
+        uint32_t x = 0, y = r->top;
+        exr_result_t e = find_nth(&t->chunks, (size_t)row * t->chunks.across + i, &chunk, &x, &y);
         if (e == EXR_ERR_SUCCESS)
-            e = started ? exr_encoding_update(ctxt, 0, &chunk, &pipe)
-                        : exr_encoding_initialize(ctxt, 0, &chunk, &pipe);
-        if (e != EXR_ERR_SUCCESS)
-            break;
-        for (int16_t c = 0; c < pipe.channel_count; c++) { /* in the file's order, by name */
-            exr_coding_channel_info_t *to = &pipe.channels[c];
-            size_t i = 0;
-            while (i < count && strcmp(channels[i].name, to->channel_name) != 0)
-                i++;
-            if (i == count)
-                continue;
-            to->user_data_type = EXR_PIXEL_FLOAT;
-            to->user_bytes_per_element = sizeof(float);
-            to->user_pixel_stride = (int32_t)(channels[i].stride * sizeof(float));
-            to->user_line_stride = (int32_t)(channels[i].stride * sizeof(float) * width);
-            to->encode_from_ptr =
-                (const uint8_t *)(channels[i].values + (size_t)y * width * channels[i].stride);
+            e = read_chunk(r, &chunk, x, y);
+        if (e != EXR_ERR_SUCCESS) {
+            char what[80];
+            (void)snprintf(what, sizeof what, "its pixels at column %u, row %u cannot be read", x,
+                           y);
+            return exr_fault(&t->in, e, what);
         }
-        if (!started) {
-            e = exr_encoding_choose_default_routines(ctxt, 0, &pipe);
-            zip = pipe.compress_fn;
-            pipe.compress_fn = compress_chunk;
-            pipe.encoding_user_data = &zip;
-        }
-        started = true;
-        if (e == EXR_ERR_SUCCESS)
-            e = exr_encoding_run(ctxt, 0, &pipe);
+        *file_bytes += chunk.packed_size;
     }
-    if (started)
-        exr_encoding_destroy(ctxt, &pipe);
-    return e;
+    if (is_gray_with_alpha(r)) {
+        struct image band = t->image;
+        band.height = r->rows;
+        spread_gray(&band);
+    }
+    return STATUS_OK;
 }
 
-enum status image_write_exr(const char *path, uint32_t width, uint32_t height,
-                            const struct image_channel *channels, size_t count,
-                            const char *const *attributes, struct error *err)
+void exr_close_rows(void *reader)
 {
-    if (width == 0 || height == 0 || width > IMAGE_SIDE_MAX || height > IMAGE_SIDE_MAX ||
-        count == 0)
-        return error_msg(err, STATUS_ARG,
-                         "cannot write %s: %ux%u pixels with %zu channels, expected 1 to %d pixels "
-                         "a side and at least one channel",
-                         path, width, height, count, IMAGE_SIDE_MAX);
-    struct exr_output out = {0};
-    exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
-    init.user_data = &out;
-    init.write_fn = output_write;
-    init.error_handler_fn = output_error;
-    exr_context_t ctxt = NULL;
-    exr_result_t e = exr_start_write(&ctxt, path, EXR_WRITE_FILE_DIRECTLY, &init);
-    if (e == EXR_ERR_SUCCESS)
-        e = write_header(ctxt, width, height, channels, count, attributes);
-    if (e == EXR_ERR_SUCCESS)
-        e = write_pixels(ctxt, width, height, channels, count);
-    exr_result_t finish = exr_finish(&ctxt);
-    if (e == EXR_ERR_SUCCESS)
-        e = finish;
-    enum status s =
-        e == EXR_ERR_SUCCESS
-            ? file_write(path, out.data, out.size, err)
-            : error_msg(err, e == EXR_ERR_OUT_OF_MEMORY ? STATUS_MEMORY : STATUS_ARG,
-                        "cannot encode %s: %s", path,
-                        out.complaint[0] ? out.complaint : exr_get_error_code_as_string(e));
-    free(out.data);
-    return s;
+    struct exr_rows *t = reader;
+    end_reading(&t->reading);
+    if (t->ctxt)
+        exr_finish(&t->ctxt);
 }

@@ -183,7 +183,10 @@ struct format {
 static const struct format formats[] = {{.recognise = exr_recognise,
                                          .read = exr_read,
                                          .find_level = exr_find_level,
-                                         .list_parts = exr_list_parts},
+                                         .list_parts = exr_list_parts,
+                                         .open_rows = exr_open_rows,
+                                         .read_row = exr_read_row,
+                                         .close_rows = exr_close_rows},
                                         {.recognise = hdr_recognise, .read = hdr_read},
                                         {.recognise = png_recognise, .read = png_read},
                                         {.recognise = jpeg_recognise, .read = jpeg_read},
@@ -260,6 +263,7 @@ static enum status read_levels(const struct image_source *image, const struct fo
     l.ended[0] = 0;
     l.name = "";
     l.at = s.part;
+    l.made = 0;
     for (l.count = 1; status == STATUS_OK && f->find_level && l.count < most; l.count++) {
         const struct image *above = &l.level[l.count - 1];
         struct image *here = &l.level[l.count];
@@ -529,8 +533,6 @@ enum status image_rows_read(struct image_rows *r, uint32_t i, void *texels, uint
     band.texels = texels;
     return finish(&r->source, r->source.space == COLOR_SRGB, top, &band);
 }
-
-int image_rows_file(const struct image_rows *r) { return r->source.file; }
 
 void image_rows_close(struct image_rows *r)
 {

@@ -32,6 +32,7 @@ struct image_levels {
     char ended[256];  /* why a level of the file is not among them; empty: they all are */
     const char *name; /* that the file gives it, in the arena; "": none */
     uint32_t at;      /* what image_rows_open calls it */
+    uint32_t made;    /* of the levels, the last: no file has them, the texture cache makes them */
 };
 /* Untouched *out on failure; fails as image_read does, of any level. */
 enum status image_read_levels(struct arena *a, const char *path, enum color_space space,
@@ -77,8 +78,6 @@ const struct image_rows_shape *image_rows_shape(const struct image_rows *r);
  * One thread a reader. */
 enum status image_rows_read(struct image_rows *r, uint32_t i, void *texels, uint64_t *file_bytes,
                             struct error *err);
-/* Of the file that is open: who it is and when it changed. */
-int image_rows_file(const struct image_rows *r);
 void image_rows_close(struct image_rows *r); /* takes NULL */
 
 /* All values as linear float32, alpha as it is: those of *im itself if they are that already, else
@@ -155,6 +154,10 @@ enum status tiff_open_rows(const struct image_source *s, void **reader,
                            struct image_rows_shape *out);
 enum status tiff_read_row(void *reader, uint32_t row, void *texels, uint64_t *file_bytes);
 void tiff_close_rows(void *reader);
+enum status exr_open_rows(const struct image_source *s, void **reader,
+                          struct image_rows_shape *out);
+enum status exr_read_row(void *reader, uint32_t row, void *texels, uint64_t *file_bytes);
+void exr_close_rows(void *reader);
 /* Fills an image that is allocated, of F16 or F32, by OpenEXR's C++ library: its channel k is the
  * file's of that name, where there is one. */
 enum status exr_read_by_imf(const struct image_source *s, const char *const names[4],

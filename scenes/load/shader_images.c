@@ -112,6 +112,7 @@ static void build(struct gathering *g, const char *name, const struct image_leve
     if (file->count)
         g->status = asl_image_of_levels(g->arena, file->level[0].channels, levels, file->count, out,
                                         g->err);
+    out->given_count -= file->count ? file->made : 0;
     out->subimage_name = file->name;
 }
 

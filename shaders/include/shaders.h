@@ -299,6 +299,14 @@ enum status asl_image_of_levels(struct arena *a, uint32_t channels,
                                 const struct asl_image_level *given, uint32_t count,
                                 struct asl_image *out, struct error *err);
 
+/* A row of a level that is made, of `width` texels: each the mean of those that it covers in `rows`
+ * rows of the level above, which stand one behind the other and are `above_width` wide. */
+void asl_image_halve_row(const float *above, uint32_t above_width, uint32_t rows, uint32_t channels,
+                         uint32_t width, float *to);
+/* Which rows of the level above, *from up to but not *end, row y of one that is made covers. */
+void asl_image_rows_above(uint32_t above_height, uint32_t height, uint32_t y, uint32_t *from,
+                          uint32_t *end);
+
 /* Subimage `number` of an image that is no set: itself for 0, NULL where there is none. */
 const struct asl_image *asl_image_subimage(const struct asl_image *image, int32_t number);
 /* Is there one? Of a set: in an image of it. image NULL: no. */

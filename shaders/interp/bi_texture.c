@@ -20,24 +20,45 @@ struct options {
 
 /* ---- images --------------------------------------------------------------------------------- */
 
-/* The level below: each texel the mean of the texels that it covers. */
+/* The part, from *from up to but not *end, of `above` texels that texel i of `below` covers. */
+static void covered(uint32_t above, uint32_t below, uint32_t i, uint32_t *from, uint32_t *end)
+{
+    *from = (uint32_t)((uint64_t)i * above / below);
+    *end = (uint32_t)(((uint64_t)(i + 1) * above + below - 1) / below);
+}
+
+void asl_image_rows_above(uint32_t above_height, uint32_t height, uint32_t y, uint32_t *from,
+                          uint32_t *end)
+{
+    covered(above_height, height, y, from, end);
+}
+
+void asl_image_halve_row(const float *above, uint32_t above_width, uint32_t rows, uint32_t channels,
+                         uint32_t width, float *to)
+{
+    for (uint32_t x = 0; x < width; x++) {
+        uint32_t x0, x1;
+        covered(above_width, width, x, &x0, &x1);
+        for (uint32_t c = 0; c < channels; c++) {
+            float sum = 0;
+            for (size_t j = 0; j < rows; j++)
+                for (size_t i = x0; i < x1; i++)
+                    sum = sum + above[(j * above_width + i) * channels + c];
+            *to++ = sum / (float)((uint64_t)rows * (x1 - x0));
+        }
+    }
+}
+
+/* The level below. */
 static void halve(const struct asl_image_level *from, uint32_t channels, uint32_t w, uint32_t h,
                   float *to)
 {
+    const size_t row = (size_t)from->width * channels;
     for (uint32_t y = 0; y < h; y++) {
-        uint64_t y0 = (uint64_t)y * from->height / h,
-                 y1 = ((uint64_t)(y + 1) * from->height + h - 1) / h;
-        for (uint32_t x = 0; x < w; x++) {
-            uint64_t x0 = (uint64_t)x * from->width / w,
-                     x1 = ((uint64_t)(x + 1) * from->width + w - 1) / w;
-            for (uint32_t c = 0; c < channels; c++) {
-                float sum = 0;
-                for (uint64_t j = y0; j < y1; j++)
-                    for (uint64_t i = x0; i < x1; i++)
-                        sum = sum + from->texels[(j * from->width + i) * channels + c];
-                *to++ = sum / (float)((y1 - y0) * (x1 - x0));
-            }
-        }
+        uint32_t y0, y1;
+        covered(from->height, h, y, &y0, &y1);
+        asl_image_halve_row(from->texels + y0 * row, from->width, y1 - y0, channels, w,
+                            to + (size_t)y * w * channels);
     }
 }
 

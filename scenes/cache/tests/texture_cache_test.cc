@@ -21,6 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <ImfChannelList.h>
+#include <ImfFrameBuffer.h>
+#include <ImfHeader.h>
+#include <ImfOutputFile.h>
+#include <ImfTiledOutputFile.h>
 #include <tiffio.h>
 
 extern "C" {
@@ -283,6 +288,150 @@ void memory_is_bounded(void **)
     remove(path.c_str());
 }
 
+/* Channel c of a level of an EXR file. */
+float exr_value(uint32_t level, uint32_t x, uint32_t y, uint32_t c)
+{
+    return float(sample(level, x, y, c, 8)) / 256;
+}
+
+/* Scanlines, or tiles with all their levels. */
+std::string write_exr(const char *name, int w, int h, Imf::Compression compression, bool tiled)
+{
+    static const char *const names[] = {"R", "G", "B"};
+    const std::string path = scratch(name);
+    Imf::Header header(w, h);
+    header.compression() = compression;
+    header.dataWindow() = Imath::Box2i({7, -5}, {w + 6, h - 6}); /* begins somewhere */
+    header.displayWindow() = header.dataWindow();
+    for (const char *channel : names)
+        header.channels().insert(channel, Imf::Channel(Imf::FLOAT));
+    std::vector<float> texels(size_t(w) * size_t(h) * 3);
+    const auto frame = [&](uint32_t level, int lw, int lh) {
+        Imf::FrameBuffer from;
+        for (int y = 0; y < lh; y++)
+            for (int x = 0; x < lw; x++)
+                for (uint32_t c = 0; c < 3; c++)
+                    texels[(size_t(y) * size_t(lw) + size_t(x)) * 3 + c] =
+                        exr_value(level, uint32_t(x), uint32_t(y), c);
+        for (size_t c = 0; c < 3; c++)
+            from.insert(names[c], Imf::Slice::Make(Imf::FLOAT, &texels[c],
+                                                   Imath::Box2i({7, -5}, {lw + 6, lh - 6}), 12,
+                                                   12 * size_t(lw)));
+        return from;
+    };
+    if (tiled) {
+        header.setTileDescription(Imf::TileDescription(48, 32, Imf::MIPMAP_LEVELS));
+        Imf::TiledOutputFile file(path.c_str(), header);
+        for (int l = 0; l < file.numLevels(); l++) {
+            file.setFrameBuffer(frame(uint32_t(l), file.levelWidth(l), file.levelHeight(l)));
+            file.writeTiles(0, file.numXTiles(l) - 1, 0, file.numYTiles(l) - 1, l);
+        }
+    } else {
+        Imf::OutputFile file(path.c_str(), header);
+        Imf::FrameBuffer from = frame(0, w, h);
+        file.setFrameBuffer(from);
+        file.writePixels(h);
+    }
+    return path;
+}
+
+void exr_is_as_written(void **)
+{
+    static const Imf::Compression packed[] = {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION,
+                                              Imf::ZIP_COMPRESSION, Imf::PIZ_COMPRESSION};
+    for (const Imf::Compression k : packed)
+        for (const bool tiled : {false, true}) {
+            const std::string path = write_exr("a.exr", 301, 207, k, tiled);
+            struct arena a = {};
+            struct texture_cache *cache = nullptr;
+            struct texture_cache_counts counts;
+            struct image_file file;
+            struct error err = {};
+            texture_memory_allow(1 << 19);
+            must(cache_file(&a, &cache, path.c_str(), false, &file, &err), err);
+            assert_int_equal(file.first.count, 9);
+            assert_int_equal(file.first.made, tiled ? 0 : 8);
+            for (uint32_t l = 0; l < (tiled ? 9 : 1); l++) {
+                const struct image &im = file.first.level[l];
+                for (uint32_t y = 0; y < im.height; y++)
+                    for (uint32_t x = y % 7; x < im.width; x += 7)
+                        for (uint32_t c = 0; c < 3; c++)
+                            assert_true(static_cast<const float *>(
+                                            im.texels)[(size_t(y) * im.width + x) * 3 + c] ==
+                                        exr_value(l, x, y, c));
+            }
+            must(texture_cache_fault(cache, &err), err);
+            texture_cache_count(cache, &counts);
+            assert_true(counts.peak_bytes <= 1 << 19 && counts.texel_bytes > 1 << 19);
+            assert_true(counts.file_bytes > 1000);
+            texture_cache_release(cache);
+            arena_free(&a);
+            remove(path.c_str());
+        }
+    const std::string path = write_exr("b.exr", 301, 207, Imf::DWAA_COMPRESSION, true);
+    struct arena a = {};
+    struct texture_cache *cache = nullptr;
+    struct image_file file;
+    struct error err = {};
+    assert_int_equal(cache_file(&a, &cache, path.c_str(), false, &file, &err), STATUS_UNSUPPORTED);
+    arena_free(&a);
+    remove(path.c_str());
+}
+
+/* Levels that are in no file are those that shaders/ makes of the whole image, whatever order they
+ * are looked at in and by however many threads. */
+void made_levels_are_those_of_whole_images(void **)
+{
+    static const form odd[] = {{"made", 1000, 701, 3, 8, 64, 0, false, false},
+                               {"made1", 777, 1030, 1, 16, 0, 9, false, false},
+                               {"narrow", 3000, 2, 4, 8, 64, 0, false, false}};
+    for (const form &f : odd) {
+        const std::string path = write_file(f);
+        struct arena a = {};
+        struct texture_cache *cache = nullptr;
+        struct texture_cache_counts counts;
+        struct image whole;
+        struct asl_image want;
+        struct image_file file;
+        struct error err = {};
+        texture_memory_allow(6 << 20);
+        must(image_read_as(&a, path.c_str(), COLOR_SHADER, &whole, &err), err);
+        must(asl_image_build(&a, f.width, f.height, whole.channels, image_linear(&a, &whole), &want,
+                             &err),
+             err);
+        must(cache_file(&a, &cache, path.c_str(), false, &file, &err), err);
+        must(texture_cache_check(cache, &err), err);
+        assert_int_equal(file.first.count, want.level_count);
+        assert_int_equal(file.first.made, want.level_count - 1);
+        std::atomic<size_t> wrong{0};
+        std::vector<std::thread> all;
+        for (unsigned t = 0; t < 4; t++)
+            all.emplace_back([&, t] { /* the smallest first, or last */
+                                      for (uint32_t i = 0; i < want.level_count; i++) {
+                                          const uint32_t l = t % 2 ? i : want.level_count - 1 - i;
+                                          const struct asl_image_level &level = want.levels[l];
+                                          for (uint32_t y = t % 3; y < level.height; y += 3) {
+                                              const size_t n = size_t(level.width) * want.channels;
+                                              wrong += memcmp(level.texels + y * n,
+                                                              static_cast<const float *>(
+                                                                  file.first.level[l].texels) +
+                                                                  y * n,
+                                                              n * sizeof(float)) != 0;
+                                          }
+                                      }
+            });
+        for (auto &t : all)
+            t.join();
+        assert_int_equal(wrong, 0);
+        must(texture_cache_fault(cache, &err), err);
+        texture_cache_count(cache, &counts);
+        assert_true(counts.peak_bytes <= 6 << 20);
+        texture_cache_release(cache);
+        arena_free(&a);
+        remove(path.c_str());
+    }
+}
+
 void damage(const std::string &path, long at, int bytes)
 {
     FILE *file = fopen(path.c_str(), "r+b");
@@ -453,10 +602,16 @@ int main()
 {
     const struct CMUnitTest tests[] = {
         /* first: a fork of who has a cache has none */
-        cmocka_unit_test(memory_is_bounded),     cmocka_unit_test(other_faults_end_the_process),
-        cmocka_unit_test(images_are_as_written), cmocka_unit_test(levels_are_as_written),
-        cmocka_unit_test(damage_is_told),        cmocka_unit_test(changes_are_told),
-        cmocka_unit_test(small_limits_are_told), cmocka_unit_test(views_show_the_same),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(other_faults_end_the_process),
+        cmocka_unit_test(images_are_as_written),
+        cmocka_unit_test(levels_are_as_written),
+        cmocka_unit_test(exr_is_as_written),
+        cmocka_unit_test(made_levels_are_those_of_whole_images),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(changes_are_told),
+        cmocka_unit_test(small_limits_are_told),
+        cmocka_unit_test(views_show_the_same),
         cmocka_unit_test(others_are_read_whole),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
