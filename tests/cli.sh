@@ -1005,6 +1005,7 @@ case_texture_memory()
 {
     local device film want='' i at materials='' objects='' textures=''
     command -v python3 >python || skip "there is no python3"
+    export ISOPHOTE_THREADS=2 # the least limit depends on it
     for i in 0 1 2 3; do
         tiled_tiff "a$i.tif" 512 "$i" one
         tiled_tiff "s$i.tx" 512 "9$i" all
@@ -1024,10 +1025,12 @@ END
         # shellcheck disable=SC2086
         run 0 render s.json --device $device "${size[@]}" -o whole.pfm --force
         # shellcheck disable=SC2086
-        run 0 render s.json --device $device "${size[@]}" --threads 2 --texture-memory 3M -o parts.pfm --force
+        run 0 render s.json --device $device "${size[@]}" --texture-memory 3M -o parts.pfm --force
         cmp whole.pfm parts.pfm || fail "$device renders another picture"
     done
-    ISOPHOTE_THREADS=2 ISOPHOTE_TEXTURE_MEMORY=3M run 0 render s.json "${size[@]}" --statistics --json
+    run 0 render textured "${size[@]}" --texture-memory 3M
+    says 'note: --texture-memory: [0-9]+ of the textures can be read whole only, beside the limit: .*tile.png'
+    ISOPHOTE_TEXTURE_MEMORY=3M run 0 render s.json "${size[@]}" --statistics --json
     [ "$(json statistics.texture_cache.limit_bytes)" = 3145728 ] || fail "the limit is another"
     [ "$(json statistics.texture_cache.peak_bytes)" -le 3145728 ] || fail "more stood in memory"
     [ "$(json statistics.texture_cache.texel_bytes)" -gt $((6 * 3145728)) ] || fail "there are too few texels for a test"
@@ -1036,10 +1039,10 @@ END
     [ "$(json statistics.texture_cache.file_bytes)" -gt 100000 ] || fail "few bytes were read"
     run 0 render s.json "${size[@]}" --statistics --texture-memory 200M
     prints '^texture cache: [1-9][0-9]* tiles read, 0 of them again; '
-    ISOPHOTE_THREADS=2 run 0 bench s.json --device native "${size[@]:0:6}" --texture-memory 3M --statistics --repetitions 1 --max-repetitions 1 --json
+    run 0 bench s.json --device native "${size[@]:0:6}" --texture-memory 3M --statistics --repetitions 1 --max-repetitions 1 --json
     [ "$(json "rows[0].verdict")" = PASS ] || fail "bench does not pass"
     [ "$(json "rows[0].detail.statistics.texture_cache.limit_bytes")" = 3145728 ] || fail "bench has another limit"
-    ISOPHOTE_THREADS=2 run 2 render s.json "${size[@]}" --texture-memory 100K -o out/a.pfm
+    run 2 render s.json "${size[@]}" --texture-memory 100K -o out/a.pfm
     says 'expected at least --texture-memory 2359296, given 102400'
     nothing_in out
     run 2 render s.json --texture-memory much
@@ -1058,7 +1061,7 @@ END
     for i in 'touch a1.tif' 'rm a1.tif'; do
         cp whole.tif a1.tif
         (sleep 1 && eval "$i") &
-        run 2 render s.json "${size[@]:0:4}" --spp 100000 --threads 2 --texture-memory 3M -o out/a.pfm
+        run 2 render s.json "${size[@]:0:4}" --spp 100000 --texture-memory 3M -o out/a.pfm
         wait
         says "error: cannot read the image .*a1.tif: .*since the scene was loaded"
         nothing_in out

@@ -252,6 +252,9 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
         layout_free(&l);
         return st;
     }
+    if (s->cache && !d->api->reads_in_place && note_say)
+        note_say("--texture-memory: the device keeps whole textures; native and the reference do "
+                 "not");
     t.shading = l.shaders.stats;
     t.bvh_build_s = l.build_s;
     t.bvh_bytes = l.bvh_bytes;

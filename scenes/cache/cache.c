@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -153,6 +154,23 @@ static bool list_reserve(void **list, size_t count, size_t more, size_t *cap, si
     return true;
 }
 
+/* A limit of the size of files (ulimit -f) holds for the store, too; its signal is not for this. */
+static enum status grow_store(const struct texture_cache *c, uint64_t size, struct error *err)
+{
+    const struct timespec none = {0};
+    sigset_t file_size, was;
+    sigemptyset(&file_size);
+    sigaddset(&file_size, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &file_size, &was);
+    const int why = ftruncate(c->store, (off_t)size) == 0 ? 0 : errno;
+    if (why == EFBIG)
+        (void)sigtimedwait(&file_size, NULL, &none);
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    return why == 0 ? STATUS_OK
+                    : error_msg(err, STATUS_LIMIT, "a cache of textures cannot have %llu bytes: %s",
+                                (unsigned long long)size, strerror(why));
+}
+
 static enum status add_level(struct texture_cache *c, struct cached_level *l, struct error *err)
 {
     enum { WORTH = 1 << 16 }; /* bytes: a block of less costs more faults than reading it */
@@ -172,10 +190,9 @@ static enum status add_level(struct texture_cache *c, struct cached_level *l, st
     l->seen = ARENA_ARRAY(&c->arena, uint8_t, l->image.height / l->block_height / 8 + 1);
     if (!l->seen ||
         !list_reserve((void **)&c->levels, c->level_count, 1, &c->level_cap, sizeof *c->levels) ||
-        !list_reserve((void **)&c->blocks, c->block_count, count, &c->block_cap,
-                      sizeof *c->blocks) ||
-        ftruncate(c->store, (off_t)(c->used + whole)) != 0)
+        !list_reserve((void **)&c->blocks, c->block_count, count, &c->block_cap, sizeof *c->blocks))
         return error_msg(err, STATUS_MEMORY, "out of memory for a cache of textures");
+    TRY(grow_store(c, c->used + whole, err));
     for (uint64_t i = 0; i < count; i++)
         c->blocks[c->block_count++] = (struct cached_block){.level = (uint32_t)c->level_count};
     c->levels[c->level_count++] = l;

@@ -17,6 +17,8 @@ enum status cache_image(struct texture_cache **cache, const char *path, enum col
 /* The same of a file with levels and (all) subimages, as linear float32: what shaders look at. */
 enum status cache_file(struct arena *a, struct texture_cache **cache, const char *path, bool all,
                        struct image_file *out, struct error *err);
+/* Counts an image that is read whole though textures are to be read on demand; the path stays. */
+void shader_images_note_whole(struct shader_images *s, const char *path);
 /* Adds to a hash what stands for these texels, none of which is read; false: the cache has none of
  * them. c: NULL means none. */
 bool cache_add_to_hash(const struct texture_cache *c, const void *texels, struct hash *h);

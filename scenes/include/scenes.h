@@ -251,6 +251,8 @@ struct shader_images {     /* zeroed: none */
     struct shader_image *first;
     struct shader_image_fault *faults;
     struct texture_cache **cache; /* images are read on demand into it; NULL: whole */
+    size_t whole;                 /* images that are to be read on demand and cannot be */
+    const char *first_whole;      /* the path of one, in the arena; NULL: there is none */
 };
 /* Adds the images that a group can name: every string in its shaders and parameters that is an
  * image file, a relative one beside the file `beside`. They live in the arena. Fails: MEMORY. */

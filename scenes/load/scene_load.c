@@ -43,6 +43,20 @@ static enum status read_document(struct loader *l, const char *data, size_t size
     return load_render(l, json_get(l->root, "render"));
 }
 
+/* What a limit does not hold for is said. */
+static void tell_of_whole_textures(const struct shader_images *s)
+{
+    char text[512];
+    if (s->whole == 0 || !note_say)
+        return;
+    (void)snprintf(
+        text, sizeof text,
+        "--texture-memory: %zu of the textures can be read whole only, beside the limit: "
+        "%s%s",
+        s->whole, s->first_whole, s->whole > 1 ? " and others" : "");
+    note_say(text);
+}
+
 static enum status name_scene(struct scene *s, const char *path)
 {
     s->path = arena_strdup(&s->arena, path);
@@ -80,6 +94,7 @@ static enum status load(struct loader *l, const char *data, size_t size)
     TRY(load_tangents(l));
     t->geometry_s = clock_s() - start;
     hash_scene(s);
+    tell_of_whole_textures(&s->shader_images);
     return texture_cache_check(s->cache, l->d.err);
 }
 

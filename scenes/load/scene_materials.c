@@ -106,6 +106,7 @@ static enum status read_texture_image(struct loader *l, const struct json *file,
         const enum status st = cache_image(&l->scene->cache, path, space, out, &why);
         if (st != STATUS_UNSUPPORTED)
             return st == STATUS_OK ? st : file_failed(&l->d, file, &why);
+        shader_images_note_whole(&l->scene->shader_images, path);
     }
     return read_image(l, &l->scene->arena, file, space, out);
 }

@@ -140,6 +140,11 @@ static void build_more(struct gathering *g, struct shader_image *to, const char 
     to->image.more = more;
 }
 
+void shader_images_note_whole(struct shader_images *s, const char *path)
+{
+    s->first_whole = s->whole++ ? s->first_whole : path;
+}
+
 /* On demand where that is wanted and possible. */
 static enum status read_file(struct gathering *g, const char *path, bool all,
                              struct image_file *out, struct error *why)
@@ -149,7 +154,10 @@ static enum status read_file(struct gathering *g, const char *path, bool all,
         if (st != STATUS_UNSUPPORTED)
             return st;
     }
-    return image_read_file(g->arena, path, COLOR_SHADER, all, out, why);
+    const enum status st = image_read_file(g->arena, path, COLOR_SHADER, all, out, why);
+    if (st == STATUS_OK && g->out->cache)
+        shader_images_note_whole(g->out, path);
+    return st;
 }
 
 /* The image in a file; NULL when it is none, and why. */

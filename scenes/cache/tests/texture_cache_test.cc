@@ -270,7 +270,6 @@ void memory_is_bounded(void **)
         struct image im;
         struct error err = {};
         texture_memory_allow(limit);
-        (void)setenv("ISOPHOTE_THREADS", "2", 1);
         const size_t before = memory_peak();
         bool good = cache_image(&cache, path.c_str(), COLOR_LINEAR, &im, &err) == STATUS_OK;
         for (uint32_t y = 0; good && y < f.height; y++)
@@ -600,6 +599,7 @@ void others_are_read_whole(void **)
 
 int main()
 {
+    (void)setenv("ISOPHOTE_THREADS", "2", 1); /* the least limit depends on it */
     const struct CMUnitTest tests[] = {
         /* first: a fork of who has a cache has none */
         cmocka_unit_test(memory_is_bounded),
