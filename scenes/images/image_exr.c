@@ -422,7 +422,7 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
 {
     const struct image_source *s = in->source;
     struct exr_reading r = {.ctxt = ctxt, .in = in};
-    struct exr_shape shape;
+    struct exr_shape shape = {0};
     struct image image;
     TRY(read_shape(&r, &shape));
     TRY(image_allocate(s, shape.width, shape.height, r.choice.channels, shape.format, &image));
@@ -543,7 +543,7 @@ static enum status open_rows(struct exr_rows *t, struct image_rows_shape *out)
     static const uint64_t most = (uint64_t)1 << 26; /* bytes of a row of chunks */
     const struct image_source *s = t->in.source;
     struct exr_reading *r = &t->reading;
-    struct exr_shape shape;
+    struct exr_shape shape = {0};
     exr_result_t e = start_reading(&t->in, &t->ctxt);
     if (e != EXR_ERR_SUCCESS)
         return exr_fault(&t->in, e, "its header cannot be read");
