@@ -115,57 +115,6 @@ static void stages_give_the_megakernels_bits(void **state)
     scene_free(s);
 }
 
-/* Groups that are smaller than the batch of a thread, that the tile cuts off, and that are large;
- * samples of a pixel in several launches. */
-static void lanes_give_the_megakernels_bits(void **state)
-{
-    (void)state;
-    static const struct launch_settings settings[] = {
-        {.batch = 0},
-        {.work_group = {7, 3}, .batch = 2},
-        {.work_group = {32, 32}, .tile = {16, 5}, .tile_order = 2},
-        {.work_group = {1, 1}, .threads = 2}};
-    struct scene *s = scene_from_library("cornell");
-    for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
-        struct render_job job = job_make((enum math_mode)mode);
-        struct device *d = device_ready("native", s, BVH_AUTO, (enum math_mode)mode);
-        char whole[33] = "", hex[33];
-        struct error err = {0};
-        struct build_info info;
-        job.set.build.model = MODEL_ABREAST;
-        enum status st = device_build(d, &job.set.build, &info, &err);
-        if (st == STATUS_UNSUPPORTED) {
-            print_message("SKIP %s\n", err.msg);
-            device_close(d);
-            break;
-        }
-        must(st, &err);
-        assert_int_equal(info.model, MODEL_ABREAST);
-        if (mode == MODE_STRICT) {
-            job.set.build.model = MODEL_MEGAKERNEL;
-            must(device_build(d, &job.set.build, &info, &err), &err);
-            render_hash(d, s, &job, whole);
-            job.set.build.model = MODEL_ABREAST;
-            must(device_build(d, &job.set.build, &info, &err), &err);
-        }
-        for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
-            job.set.launch = settings[k];
-            render_hash(d, s, &job, hex);
-            if (!whole[0]) /* what is rounded otherwise is so for all alike */
-                memcpy(whole, hex, sizeof whole);
-            assert_string_equal(hex, whole);
-        }
-        job.set.build.count_rays = true;
-        assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_UNSUPPORTED);
-        job.set.build.count_rays = false;
-        job.set.build.code = CODE_SOURCE;
-        assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_UNSUPPORTED);
-        assert_non_null(strstr(err.msg, "llvm"));
-        device_close(d);
-    }
-    scene_free(s);
-}
-
 static void models_are_told_apart(void **state)
 {
     (void)state;
@@ -513,7 +462,7 @@ static void furnace_is_its_albedo(void **state)
 
 /* Text that grows in one buffer. */
 struct json_text {
-    char at[1 << 16];
+    char at[1 << 19];
     size_t used;
 };
 __attribute__((format(printf, 2, 3))) static void text_add(struct json_text *t, const char *format,
@@ -711,6 +660,105 @@ static void few_triangles_are_met_as_by_the_tree(void **state)
         assert_memory_equal(rgb[FEW_STRICT], rgb[FEW_TREE], sizeof rgb[FEW_TREE]);
         scene_free(s);
     }
+}
+
+/* ---- paths abreast --------------------------------------------------------------------------- */
+
+/* Groups that are smaller than the batch of a thread, that the tile cuts off, and that are large;
+ * samples of a pixel in several launches. */
+static void lanes_check(const struct scene *s)
+{
+    static const struct launch_settings settings[] = {
+        {.batch = 0},
+        {.work_group = {7, 3}, .batch = 2},
+        {.work_group = {32, 32}, .tile = {16, 5}, .tile_order = 2},
+        {.work_group = {1, 1}, .threads = 2}};
+    for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
+        struct render_job job = job_make((enum math_mode)mode);
+        struct device *d = device_ready("native", s, BVH_AUTO, (enum math_mode)mode);
+        char whole[33] = "", hex[33];
+        struct error err = {0};
+        struct build_info info;
+        job.set.build.model = MODEL_ABREAST;
+        enum status st = device_build(d, &job.set.build, &info, &err);
+        if (st == STATUS_UNSUPPORTED) {
+            print_message("SKIP %s\n", err.msg);
+            device_close(d);
+            break;
+        }
+        must(st, &err);
+        assert_int_equal(info.model, MODEL_ABREAST);
+        if (mode == MODE_STRICT) {
+            job.set.build.model = MODEL_MEGAKERNEL;
+            must(device_build(d, &job.set.build, &info, &err), &err);
+            render_hash(d, s, &job, whole);
+            job.set.build.model = MODEL_ABREAST;
+            must(device_build(d, &job.set.build, &info, &err), &err);
+        }
+        for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+            job.set.launch = settings[k];
+            render_hash(d, s, &job, hex);
+            if (!whole[0]) /* what is rounded otherwise is so for all alike */
+                memcpy(whole, hex, sizeof whole);
+            assert_string_equal(hex, whole);
+        }
+        job.set.build.count_rays = true;
+        assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_UNSUPPORTED);
+        job.set.build.count_rays = false;
+        job.set.build.code = CODE_SOURCE;
+        assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_UNSUPPORTED);
+        assert_non_null(strstr(err.msg, "llvm"));
+        device_close(d);
+    }
+}
+
+static void lanes_give_the_megakernels_bits(void **state)
+{
+    (void)state;
+    struct scene *s = scene_from_library("cornell");
+    lanes_check(s);
+    scene_free(s);
+}
+
+/* A scene in whose tree rays fly together (trace/flights.h): a heap of small triangles and a few
+ * large ones, each of them there twice, so that hits are equal and the lesser number decides, in
+ * front of a wall. */
+static void rays_in_flight_meet_what_single_ones_do(void **state)
+{
+    (void)state;
+    enum { PAIRS = 1500 }; /* 6000 triangles: more than K_FLIGHTS_FROM of abreast_kernel.c */
+    struct json_text t = {.used = 0};
+    uint64_t seed = 0x9E3779B97F4A7C15u;
+    text_add(&t, "{\"isophote\": 1, \"camera\": {\"type\": \"perspective\", \"origin\": [0, 0, 5], "
+                 "\"target\": [0, 0, 0], \"up\": [0, 1, 0], \"fov\": 40}, \"materials\": {"
+                 "\"a\": {\"type\": \"diffuse\", \"reflectance\": [0.8, 0.5, 0.2]}, "
+                 "\"b\": {\"type\": \"diffuse\", \"reflectance\": [0.2, 0.5, 0.8]}, "
+                 "\"lamp\": {\"type\": \"diffuse\", \"reflectance\": 0.5, \"emission\": 8}}, "
+                 "\"objects\": [{\"type\": \"rectangle\", \"material\": \"lamp\", \"transform\": "
+                 "[{\"translate\": [0, 0, 3]}]}, {\"type\": \"mesh\", \"material\": \"a\", "
+                 "\"vertices\": [");
+    for (int i = 0; i < 4 * PAIRS; i += 4) {
+        const double size = i % 160 ? 0.05 : 1;
+        double at[3];
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] = 1.5 * drawn(&seed);
+        for (int corner = 0; corner < 4; corner++)
+            text_add(&t, "%s[%.9g, %.9g, %.9g]", i + corner ? ", " : "",
+                     at[0] + size * drawn(&seed), at[1] + size * drawn(&seed),
+                     at[2] + size * drawn(&seed));
+    }
+    text_add(&t, "], \"triangles\": [");
+    for (int i = 0; i < 4 * PAIRS; i += 4)
+        text_add(&t, "%s[%d, %d, %d], [%d, %d, %d]", i ? ", " : "", i, i + 1, i + 2, i + 3, i + 1,
+                 i + 2);
+    for (int i = 0; i < 4 * PAIRS; i += 4)
+        text_add(&t, ", [%d, %d, %d], [%d, %d, %d]", i + 2, i, i + 1, i + 2, i + 1, i + 3);
+    text_add(&t,
+             "]}, {\"type\": \"rectangle\", \"material\": \"b\", \"transform\": [{\"scale\": "
+             "[3, 3, 1]}, {\"translate\": [0, 0, -2]}]}], \"environment\": {\"radiance\": 0.5}}");
+    struct scene *s = scene_from_text(t.at);
+    lanes_check(s);
+    scene_free(s);
 }
 
 /* ---- traces --------------------------------------------------------------------------------- */
@@ -1156,6 +1204,7 @@ int main(void)
         cmocka_unit_test(strict_bits_do_not_depend_on_settings),
         cmocka_unit_test(stages_give_the_megakernels_bits),
         cmocka_unit_test(lanes_give_the_megakernels_bits),
+        cmocka_unit_test(rays_in_flight_meet_what_single_ones_do),
         cmocka_unit_test(models_are_told_apart),
         cmocka_unit_test(samples_add_up),
         cmocka_unit_test(films_in_parts_are_finished),

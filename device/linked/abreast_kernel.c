@@ -9,8 +9,8 @@
 #include "trace/flights.h"
 // clang-format on
 
-/* From so many triangles on the tree is no longer in the nearest caches, and rays wait for it. */
-#define K_FLIGHTS_FROM 65536u
+/* From so many triangles on rays wait for the tree, or for branches that were guessed wrong. */
+#define K_FLIGHTS_FROM 4096u
 
 /* Are rays better in flight together than one by one? */
 K_FN int k_flies(const struct k_scene *sc)

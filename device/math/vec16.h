@@ -3,7 +3,7 @@
  * (K_LINKED). A mask has all bits of a lane set, or none. */
 #ifndef K_VEC16_H
 #define K_VEC16_H
-#include "math/vec.h"
+#include "math/vec8.h"
 
 /* Before what may be rounded less often than it is written. */
 #ifdef __clang__
@@ -37,6 +37,34 @@ K_FN k_f16 f16_turn(k_f16 a, k_f16 b)
 typedef k_f16 k_f16_apart __attribute__((aligned(4), may_alias));
 K_FN void f16_put(float *to, k_f16 a) { *(k_f16_apart *)to = a; }
 
+/* Eight numbers of 64 bits; made of two of 32, `high` over `low`. */
+typedef unsigned K_LONG k_key8 __attribute__((vector_size(64)));
+typedef K_LONG k_signed8 __attribute__((vector_size(64)));
+K_FN k_key8 key8_make(k_f8 high, k_u8 low)
+{
+    return __builtin_convertvector((k_u8)high, k_key8) << 32 | __builtin_convertvector(low, k_key8);
+}
+K_FN k_key8 key8_select(k_mask8 m, k_key8 a, k_key8 b)
+{
+    const k_key8 all = (k_key8) __builtin_convertvector(m, k_signed8);
+    return (all & a) | (~all & b);
+}
+K_FN k_key8 key8_splat(k_key x) { return (k_key8){0} + x; }
+K_FN k_key8 key8_less(k_key8 a, k_key8 b)
+{
+    const k_key8 m = (k_key8)(a < b);
+    return (m & a) | (~m & b);
+}
+K_FN k_key key8_least(k_key8 a)
+{
+    a = key8_less(a, __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3));
+    a = key8_less(a, __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5));
+    a = key8_less(a, __builtin_shufflevector(a, a, 1, 0, 3, 2, 5, 4, 7, 6));
+    return a[0];
+}
+typedef k_key8 k_key8_apart __attribute__((aligned(8), may_alias));
+K_FN void key8_put(k_key *to, k_key8 a) { *(k_key8_apart *)to = a; }
+
 #ifdef __AVX512F__
 /* 1 / a to 2^-14 of itself. */
 K_FN k_f16 f16_reciprocal(k_f16 a)
@@ -53,6 +81,15 @@ K_FN k_f16 f16_pack(k_f16 a, uint bits)
 {
     return __builtin_ia32_compresssf512_mask(a, a, (unsigned short)bits);
 }
+K_FN k_key8 key8_pack(k_key8 a, uint bits)
+{
+    return (k_key8)__builtin_ia32_compressdi512_mask((k_signed8)a, (k_signed8)a,
+                                                     (unsigned char)bits);
+}
+K_FN uint key8_bits_equal(k_key8 a, k_key8 b)
+{
+    return __builtin_ia32_ucmpq512_mask((k_signed8)a, (k_signed8)b, 0, (unsigned char)-1);
+}
 /* Entry `at` of a table of 64, by lanes. */
 K_FN k_f16 f16_look(const float *table, k_mask16 at)
 {
@@ -62,6 +99,22 @@ K_FN k_f16 f16_look(const float *table, k_mask16 at)
     return f16_select((at & 32) != 0, high, low);
 }
 #else
+K_FN k_key8 key8_pack(k_key8 a, uint bits)
+{
+    k_key8 r = a;
+    uint to = 0;
+    for (uint i = 0; i < 8; i++)
+        if (bits >> i & 1u)
+            r[to++] = a[i];
+    return r;
+}
+K_FN uint key8_bits_equal(k_key8 a, k_key8 b)
+{
+    uint bits = 0;
+    for (uint i = 0; i < 8; i++)
+        bits |= (uint)(a[i] == b[i]) << i;
+    return bits;
+}
 /* As rough as the instruction may be. */
 K_FN k_f16 f16_reciprocal(k_f16 a) { return (k_f16)((k_mask16)(1.0f / a) & -512); }
 K_FN uint i16_bits(k_mask16 m)

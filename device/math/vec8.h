@@ -134,6 +134,8 @@ K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) K_EACH8(r, (m >> i & 1u) != 0 ? a
 #endif
 
 #ifdef K_CPU
+/* An entry over a node, and the like. */
+typedef unsigned K_LONG k_key;
 /* Eight unsigned integers, for eight blocks of random numbers. */
 #ifdef K_OPENCL
 typedef uint8 k_u8;

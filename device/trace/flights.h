@@ -5,6 +5,7 @@
  * k_traverse8. */
 #ifndef K_FLIGHTS_H
 #define K_FLIGHTS_H
+#include "math/vec16.h"
 #include "trace/traverse.h"
 
 #ifndef K_FLIGHTS
@@ -12,7 +13,7 @@
 #endif
 
 struct k_flight {
-    struct k_ray ray;
+    struct k_vec3 o, d, inv;
     struct k_ray1 one;
     struct k_best best;
     uint node;
@@ -23,64 +24,75 @@ struct k_flight {
     char apart[64];
 };
 
-/* Memory that the next step reads. */
+/* Memory that the next step reads; no branch, since what comes next is often a coin's toss. */
 K_FN void k_flight_fetch(const struct k_scene *sc, uint node)
 {
-    if (node & K_LEAF) {
-        const float *b = sc->leaves + K_BLOCK_WORDS * (size_t)(node & K_LEAF_INDEX);
-        K_SOON(b);
-        K_SOON(b + 16);
-        K_SOON(b + 32);
-        K_SOON(b + 48);
-        K_SOON(b + 64);
-    } else {
-        const float *n = sc->nodes + K_NODE8_WORDS * (size_t)node;
-        K_SOON(n);
-        K_SOON(n + 16);
-        K_SOON(n + 32);
-        K_SOON(n + 48);
-    }
+    const int leaf = (node & K_LEAF) != 0u;
+    const float *const begin = leaf ? sc->leaves : sc->nodes;
+    const size_t words = leaf ? K_BLOCK_WORDS : K_NODE8_WORDS;
+    const float *p = begin + words * (node & K_LEAF_INDEX);
+    K_SOON(p);
+    K_SOON(p + 16);
+    K_SOON(p + 32);
+    K_SOON(p + 48);
+    K_SOON(p + words - 16);
 }
 
-/* The next node that waits; 0: none does. */
-K_FN int k_flight_pop(struct k_flight *f)
+/* Under all of a stack: no node, entered before any distance. */
+#define K_ARRIVED ((k_key)0xFF800000u << 32 | K_NONE)
+
+/* The next node that waits, or what was just found to be nearest. 0: none does. */
+K_FN int k_flight_next(struct k_flight *f, k_key key, int depth)
 {
-    int depth = f->depth;
     const float far = f->best.t * K_SLACK;
-    while (depth > 0) {
-        depth--;
-        if (!(k_stack8_entry(&f->stack, depth) > far)) {
-            f->node = k_stack8_node(&f->stack, depth);
-            f->depth = depth;
-            return 1;
-        }
-    }
-    return 0;
+    while (K_UNLIKELY(K_AS_FLOAT((uint)(key >> 32)) > far))
+        key = f->stack.key[--depth];
+    f->node = (uint)key;
+    f->depth = depth;
+    return (uint)key != K_NONE;
 }
 
-/* 0: the ray has arrived. */
-K_FN int k_flight_node(const struct k_scene *sc, struct k_flight *f, int shadow)
+/* 0: the ray has arrived. Children that are met go on the stack, in any order but the nearest,
+ * which is next. */
+K_FN int k_flight_node(const struct k_scene *sc, struct k_flight *f)
 {
     const float *n = sc->nodes + K_NODE8_WORDS * (size_t)f->node;
     const struct k_ray8 e = k_ray8_of(&f->one);
-    float entries[8] __attribute__((aligned(32)));
-    k_bits bits = k_node8_test(n, &e, f->best.t, entries);
-    if (bits == 0)
-        return k_flight_pop(f);
-    f->node = k_order8((const uint *)(n + 48), entries, bits, shadow, &f->stack, &f->depth);
-    return 1;
+    k_f8 entries;
+    const k_mask8 met = k_node8_meet(n, &e, f->best.t, &entries);
+    const uint bits = f8_bits(met);
+    const k_key8 keys = key8_make(entries, *(const k_u8 *)(n + 48));
+    const k_key nearest = key8_least(key8_select(met, keys, key8_splat(~(k_key)0)));
+    const uint others = bits & ~key8_bits_equal(keys, key8_splat(nearest));
+    const int depth = f->depth;
+    const k_key top = f->stack.key[depth - 1];
+    key8_put(f->stack.key + depth, key8_pack(keys, others));
+    return k_flight_next(f, bits ? nearest : top,
+                         bits ? depth + __builtin_popcount(others) : depth - 1);
+}
+
+/* Its ray, without what `one` has of it. */
+K_FN struct k_ray k_flight_ray(const struct k_flight *f)
+{
+    struct k_ray r = {0};
+    r.o = f->o;
+    r.d = f->d;
+    r.inv = f->inv;
+    r.instance = K_NONE;
+    return r;
 }
 K_FN int k_flight_leaf(const struct k_scene *sc, struct k_flight *f, float t_max, int shadow)
 {
     if (K_UNLIKELY(f->node & K_LEAF_MIXED)) {
-        (void)k_leaf8_mixed(sc, f->ray.o, f->ray.d, f->node, 0, t_max, &f->best);
+        (void)k_leaf8_mixed(sc, f->o, f->d, f->node, 0, t_max, &f->best);
     } else {
         const struct k_ray8 e = k_ray8_of(&f->one);
-        k_leaf8(sc, &f->ray, &e, f->node, t_max, shadow, &f->best);
+        const struct k_ray ray = k_flight_ray(f);
+        k_leaf8(sc, &ray, &e, f->node, t_max, shadow, &f->best);
     }
     if (shadow && f->best.primitive != K_NONE)
         return 0;
-    return k_flight_pop(f);
+    return k_flight_next(f, f->stack.key[f->depth - 1], f->depth - 1);
 }
 
 /* The rays from o along d of the slots that `go` names; `arrived` gets what k_traverse8 gives. */
@@ -104,21 +116,27 @@ K_FN int k_flight_start(struct k_flight *f, const struct k_rays *rays, uint *nex
         return 0;
     const uint i = (*next)++;
     f->slot = i;
-    f->ray = k_ray_make(v3(rays->ox[i], rays->oy[i], rays->oz[i]),
-                        v3(rays->dx[i], rays->dy[i], rays->dz[i]));
-    f->one = k_ray1_make(&f->ray);
+    f->o = v3(rays->ox[i], rays->oy[i], rays->oz[i]);
+    f->d = v3(rays->dx[i], rays->dy[i], rays->dz[i]);
+    const struct k_ray ray = k_ray_make(f->o, f->d);
+    f->inv = ray.inv;
+    f->one = k_ray1_make(&ray);
     f->best = k_best_none(rays->t_max ? FAULT_MISSED_SHADOW(rays->t_max[i] * 0.9999f) : K_INF);
     f->node = 0;
-    f->depth = 0;
+    f->stack.key[0] = K_ARRIVED;
+    f->depth = 1;
     return 1;
 }
 
-K_FN void k_flight_end(const struct k_flight *f, const struct k_answers *a, int shadow)
+K_FN void k_flight_end(const struct k_scene *sc, const struct k_flight *f,
+                       const struct k_answers *a, int shadow)
 {
     const uint i = f->slot;
     a->primitive[i] = f->best.primitive;
     if (shadow)
         return;
+    if (f->best.primitive != K_NONE)
+        k_triangle_fetch(sc, f->best.primitive);
     const struct k_hit hit = k_best_finish(f->best);
     a->t[i] = hit.t;
     a->b1[i] = hit.b1;
@@ -141,8 +159,8 @@ K_FN void k_fly(const struct k_scene *sc, const struct k_rays *rays, const struc
         for (uint j = 0; j < n; j++) {
             const uint i = nodes[j];
             struct k_flight *f = &flights[i];
-            if (!k_flight_node(sc, f, shadow)) {
-                k_flight_end(f, a, shadow);
+            if (!k_flight_node(sc, f)) {
+                k_flight_end(sc, f, a, shadow);
                 if (!k_flight_start(f, rays, &next))
                     continue;
             }
@@ -161,7 +179,7 @@ K_FN void k_fly(const struct k_scene *sc, const struct k_rays *rays, const struc
             const float t_max =
                 rays->t_max ? FAULT_MISSED_SHADOW(rays->t_max[f->slot] * 0.9999f) : K_INF;
             if (!k_flight_leaf(sc, f, t_max, shadow)) {
-                k_flight_end(f, a, shadow);
+                k_flight_end(sc, f, a, shadow);
                 if (!k_flight_start(f, rays, &next))
                     continue;
             }

@@ -17,10 +17,7 @@
 /* What blocks and nodes are tested against. */
 struct k_ray1 {
     float ox, oy, oz, ix, iy, iz; /* fast: o is the origin times the inverse direction */
-#if K_FAST
-    float sox, soy, soz, six, siy, siz; /* these times K_SLACK */
-#endif
-    uint nx, ny, nz; /* word offsets in a node of the planes met first */
+    uint nx, ny, nz;              /* word offsets in a node of the planes met first */
 #if K_BARYCENTRIC_BLOCKS
     float px, py, pz, dx, dy, dz; /* origin, direction */
 #else
@@ -36,12 +33,6 @@ K_FN struct k_ray1 k_ray1_make(const struct k_ray *r)
     e.ox = r->o.x * r->inv.x;
     e.oy = r->o.y * r->inv.y;
     e.oz = r->o.z * r->inv.z;
-    e.sox = e.ox * K_SLACK;
-    e.soy = e.oy * K_SLACK;
-    e.soz = e.oz * K_SLACK;
-    e.six = r->inv.x * K_SLACK;
-    e.siy = r->inv.y * K_SLACK;
-    e.siz = r->inv.z * K_SLACK;
 #else
     e.ox = r->o.x;
     e.oy = r->o.y;
@@ -80,9 +71,6 @@ K_FN struct k_ray1 k_ray1_make(const struct k_ray *r)
 /* The same spread over lanes. */
 struct k_ray8 {
     k_f8 ox, oy, oz, ix, iy, iz;
-#if K_FAST
-    k_f8 sox, soy, soz, six, siy, siz;
-#endif
     size_t nx, ny, nz, fx, fy, fz; /* f: of the planes met last */
 #if K_BARYCENTRIC_BLOCKS
     k_f8 px, py, pz, dx, dy, dz;
@@ -98,14 +86,6 @@ K_FN struct k_ray8 k_ray8_of(const struct k_ray1 *r)
     e.ox = f8_splat(r->ox);
     e.oy = f8_splat(r->oy);
     e.oz = f8_splat(r->oz);
-#if K_FAST
-    e.sox = f8_splat(r->sox);
-    e.soy = f8_splat(r->soy);
-    e.soz = f8_splat(r->soz);
-    e.six = f8_splat(r->six);
-    e.siy = f8_splat(r->siy);
-    e.siz = f8_splat(r->siz);
-#endif
     e.ix = f8_splat(r->ix);
     e.iy = f8_splat(r->iy);
     e.iz = f8_splat(r->iz);
@@ -151,16 +131,15 @@ K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
  * fused operation a plane; what that loses, 2^-24 of the origin's coordinate where the box is near
  * and of the distance where it is not, is less than what boxes are widened by (2^-20) and the
  * slack. */
-K_FN k_bits k_node8_test(K_GLOBAL const float *n, const struct k_ray8 *e, float t, float *entries)
+K_FN k_mask8 k_node8_meet(K_GLOBAL const float *n, const struct k_ray8 *e, float t, k_f8 *entries)
 {
 #if K_FAST
     k_f8 x0 = f8_sub(f8_mul(f8_load(n + e->nx), e->ix), e->ox);
     k_f8 y0 = f8_sub(f8_mul(f8_load(n + e->ny), e->iy), e->oy);
     k_f8 z0 = f8_sub(f8_mul(f8_load(n + e->nz), e->iz), e->oz);
-    k_f8 x1 = f8_sub(f8_mul(f8_load(n + e->fx), e->six), e->sox);
-    k_f8 y1 = f8_sub(f8_mul(f8_load(n + e->fy), e->siy), e->soy);
-    k_f8 z1 = f8_sub(f8_mul(f8_load(n + e->fz), e->siz), e->soz);
-    k_f8 out = f8_min(f8_min(x1, y1), f8_min(z1, f8_splat(t * K_SLACK)));
+    k_f8 x1 = f8_sub(f8_mul(f8_load(n + e->fx), e->ix), e->ox);
+    k_f8 y1 = f8_sub(f8_mul(f8_load(n + e->fy), e->iy), e->oy);
+    k_f8 z1 = f8_sub(f8_mul(f8_load(n + e->fz), e->iz), e->oz);
 #else
     k_f8 x0 = f8_mul(f8_sub(f8_load(n + e->nx), e->ox), e->ix);
     k_f8 y0 = f8_mul(f8_sub(f8_load(n + e->ny), e->oy), e->iy);
@@ -168,11 +147,18 @@ K_FN k_bits k_node8_test(K_GLOBAL const float *n, const struct k_ray8 *e, float 
     k_f8 x1 = f8_mul(f8_sub(f8_load(n + e->fx), e->ox), e->ix);
     k_f8 y1 = f8_mul(f8_sub(f8_load(n + e->fy), e->oy), e->iy);
     k_f8 z1 = f8_mul(f8_sub(f8_load(n + e->fz), e->oz), e->iz);
-    k_f8 out = f8_mul(f8_min(f8_min(x1, y1), f8_min(z1, f8_splat(t))), f8_splat(K_SLACK));
 #endif
+    k_f8 out = f8_mul(f8_min(f8_min(x1, y1), f8_min(z1, f8_splat(t))), f8_splat(K_SLACK));
     k_f8 in = f8_max(f8_max(x0, y0), f8_max(z0, f8_splat(0.0f)));
+    *entries = in;
+    return f8_le(in, out);
+}
+K_FN k_bits k_node8_test(K_GLOBAL const float *n, const struct k_ray8 *e, float t, float *entries)
+{
+    k_f8 in;
+    const k_mask8 met = k_node8_meet(n, e, t, &in);
     f8_store(in, entries);
-    return f8_bits(f8_le(in, out));
+    return f8_bits(met);
 }
 
 #if !K_BARYCENTRIC_BLOCKS
@@ -292,6 +278,16 @@ K_FN struct k_triangle k_block_triangle(K_GLOBAL const float *b)
     return t;
 }
 
+#ifdef K_CPU
+/* What shading reads of a triangle that is met, but its corners. */
+K_FN void k_triangle_fetch(const struct k_scene *sc, uint id)
+{
+    if (sc->launch->normals)
+        K_SOON(sc->triangles + 3 * (size_t)id);
+    K_SOON(sc->primitive_materials + id);
+}
+#endif
+
 /* All primitives of one leaf block. Lanes beyond the last triangle repeat the first. */
 K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct k_ray8 *e,
                   uint leaf, float t_max, int shadow, struct k_best *best)
@@ -316,9 +312,9 @@ K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct 
             continue;
 #ifdef K_CPU
         best->corners = b + lane;
-        if (sc->launch->normals)
-            K_SOON(sc->triangles + 3 * (size_t)ids[lane]);
-        K_SOON(sc->primitive_materials + ids[lane]);
+#ifndef K_ABREAST /* there it is known to be the closest before it is fetched */
+        k_triangle_fetch(sc, ids[lane]);
+#endif
 #endif
     }
 }
@@ -372,9 +368,8 @@ K_FN k_bits k_disks_test(K_GLOBAL const float *b, struct k_vec3 o, struct k_vec3
 
 /* What is left to visit, nearest on top: where the ray enters it, as bits, over its node. Entries
  * are not negative, so that the order of these numbers is that of entries. */
-typedef unsigned K_LONG k_key;
 struct k_stack8 {
-    k_key key[K_STACK8];
+    k_key key[K_STACK8 + 8]; /* and room for a node's eight */
 };
 K_FN uint k_stack8_node(const struct k_stack8 *s, int at) { return (uint)s->key[at]; }
 K_FN float k_stack8_entry(const struct k_stack8 *s, int at)
