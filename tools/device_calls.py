@@ -39,7 +39,8 @@ MATERIALS = ["k_probe_scatter", "k_probe_sample", "k_probe_eval"]  # of the grou
 PROBES = ["k_probe_item", "k_probe"]  # of the groups that have no entry of their own
 
 
-EMITTED = ("asl/", "surface/closure", "math/math.h")  # what emitted shaders call
+EMITTED = ("asl/", "surface/closure", "math/math.h", "math/lanes.h")  # what emitted shaders call
+ASKED = ["k_ask_ray", "k_ask_occlusion", "k_reply", "k_say"]  # the same, of surface/shade.h
 
 
 def read_calls(folder=DEVICE, only=None):
@@ -51,6 +52,7 @@ def read_calls(folder=DEVICE, only=None):
         if only and not path.relative_to(folder).as_posix().startswith(only):
             continue
         text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", path.read_text(), flags=re.S)
+        text = re.sub(r"\bA_N\((\w+)\)", r"\1", text)  # gradient_noise.def: one name for values and slopes
         define = r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^)]*\))?((?:[^\n]*\\\n)*[^\n]*)"
         for m in re.finditer(define, text, re.M):
             calls.setdefault(m[1], set()).update(re.findall(r"\b[A-Za-z_]\w+\b", m[2]))
@@ -84,7 +86,7 @@ def functions_of_stages(calls):
     helpers = set(STAGES["rng"])
     owned = {r for roots in STAGES.values() for r in roots} - helpers
     out = {s: reached(calls, roots, owned - set(roots)) for s, roots in STAGES.items()}
-    out["shader"] |= reached(calls, read_calls(only=EMITTED), owned)
+    out["shader"] |= reached(calls, [*read_calls(only=EMITTED), *ASKED], owned)
     for group, roots in GROUPS.items():
         own = group == "hit"
         out[group] = out.get(group, set()) | reached(calls, roots, set()) | set([] if own else PROBES)

@@ -13,9 +13,9 @@ enum {
 }; /* of a mutant: each costs a whole budget, and the next would say no more */
 static const double worker_s = 0.05;     /* what a process costs that runs a case */
 static const double values_cost = 0.125; /* of a case that looks at values, not at a picture */
-/* Only these run the library of shaders (the level's others interpret the IR, on no device); and
+/* Only these run the library of shaders (the level's others run on no device); and
  * the machine code of mode strict alone. */
-static const char with_shaders[] = "^(shader[.].*[.]device$|shader[.]search|invariance|"
+static const char with_shaders[] = "^(shader[.].*[.](device|mode-[a-z]+)$|shader[.]search|invariance|"
                                    "image[.](dense[.]|edges[.]|search[.]|[a-z]+[.]shaded-))";
 static const char with_grids[] =
     "^(shader|invariance[.]shader)"; /* the library is compiled otherwise there */
