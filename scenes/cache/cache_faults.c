@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who reads a texel that is not there is held by SIGSEGV. Its handler does what POSIX allows a
- * handler and no more: it writes down the place, posts a semaphore, and waits for another. Files are
- * read by threads of the cache, which may call what they like. */
+/* Who reads a texel that is not there is held by SIGSEGV. Its handler writes down the place, posts a
+ * semaphore, and waits for another. POSIX names sem_wait not among what a handler may call; but this
+ * signal is made by the thread's own read, in code that holds no lock, and glibc's takes none. Files
+ * are read by threads of the cache, which may call what they like. */
 #include "cache.h"
 
 #include <errno.h>
