@@ -126,8 +126,8 @@ static void visit(void *ctx, const char *name, const float weight[3],
         p->status =
             error_msg(&p->why, STATUS_TYPE,
                       "%s() is no volume, expected anisotropic_vdf() or medium_vdf()", name);
-    else if (weight[0] < 1 || weight[0] > 1 || weight[1] < 1 || weight[1] > 1 || weight[2] < 1 ||
-             weight[2] > 1)
+    else if (!(weight[0] >= 1 && weight[0] <= 1 && weight[1] >= 1 && weight[1] <= 1 &&
+               weight[2] >= 1 && weight[2] <= 1)) /* nor NaN */
         p->status =
             error_msg(&p->why, STATUS_UNSUPPORTED,
                       "%s() has the weight (%g, %g, %g), expected 1: what it weighs are its "

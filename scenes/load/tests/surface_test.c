@@ -309,6 +309,9 @@ static void test_bad_volumes(void **state)
          STATUS_TYPE, "Ci has 2 closures"},
         {"volume s() { Ci = 2 * anisotropic_vdf(0.5, color(1), 0); }", STATUS_UNSUPPORTED,
          "has the weight (2, 2, 2)"},
+        {"volume s() { float x = 1e38 * (10 + u); Ci = (x - x) * anisotropic_vdf(0.5, color(1), "
+         "0); }",
+         STATUS_UNSUPPORTED, "has the weight ("},
         {"volume s() { Ci = anisotropic_vdf(0.1, color(1, 2, 1 + noise(P)), 0); }",
          STATUS_UNSUPPORTED, "differs from place to place"},
         {"volume s() { Ci = anisotropic_vdf(1.5, color(1), 0); }", STATUS_RANGE, "the albedo is"},
