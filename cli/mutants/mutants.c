@@ -15,8 +15,9 @@ static const double worker_s = 0.05;     /* what a process costs that runs a cas
 static const double values_cost = 0.125; /* of a case that looks at values, not at a picture */
 /* Only these run the library of shaders (the level's others run on no device); and
  * the machine code of mode strict alone. */
-static const char with_shaders[] = "^(shader[.].*[.](device|mode-[a-z]+)$|shader[.]search|invariance|"
-                                   "image[.](dense[.]|edges[.]|search[.]|[a-z]+[.]shaded-))";
+static const char with_shaders[] =
+    "^(shader[.].*[.](device|mode-[a-z]+)$|shader[.]search|invariance|"
+    "image[.](dense[.]|edges[.]|search[.]|[a-z]+[.]shaded-))";
 static const char with_grids[] =
     "^(shader|invariance[.]shader)"; /* the library is compiled otherwise there */
 static const char in_mode_strict[] = "^(image[.](strict|passes|dense|edges)|kernel[.]values)";
