@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    HANGS_MOST = 3
-}; /* of a mutant: each costs a whole budget, and the next would say no more */
+/* Of a mutant: each costs a whole budget, and the next would say no more. */
+enum { HANGS_MOST = 3 };
 static const double worker_s = 0.05;     /* what a process costs that runs a case */
 static const double values_cost = 0.125; /* of a case that looks at values, not at a picture */
 /* Only these run the library of shaders (the level's others run on no device); and

@@ -137,14 +137,19 @@ static void end_pass(struct opt *o)
     o->slot_first = NULL;
 }
 
+static void begin_layer(struct opt *o, uint32_t l)
+{
+    o->index = l;
+    ir_builder_layer(&o->b, &o->code->layers[l]);
+    witness_layer(o->witness, l);
+}
+
 static void forward_layers(struct opt *o)
 {
     for (uint32_t l = 0; l < o->code->layer_count; l++) {
         if (!o->code->layers[l].runs)
             continue;
-        o->index = l;
-        ir_builder_layer(&o->b, &o->code->layers[l]);
-        witness_layer(o->witness, l);
+        begin_layer(o, l);
         opt_forward(o);
         end_pass(o);
     }
@@ -161,9 +166,7 @@ static void dead_layers(struct opt *o)
             continue;
         if (n <= SURVEY_EACH || !o->shared)
             opt_survey(o);
-        o->index = l;
-        ir_builder_layer(&o->b, &o->code->layers[l]);
-        witness_layer(o->witness, l);
+        begin_layer(o, l);
         opt_dead(o);
         end_pass(o);
     }
@@ -189,9 +192,7 @@ static void outward_layers(struct opt *o)
     for (uint32_t l = 0; l < o->code->layer_count; l++) {
         if (!o->code->layers[l].runs)
             continue;
-        o->index = l;
-        ir_builder_layer(&o->b, &o->code->layers[l]);
-        witness_layer(o->witness, l);
+        begin_layer(o, l);
         o->moved[l] += opt_outward(o);
         end_pass(o);
     }
