@@ -669,7 +669,7 @@ static const struct case_row plain_rows[] = {
     {"image.dense.7", "what getattribute() answers: scenes/dense/attributes.json", image_dense},
     {"image.dense.8",
      "materials on irregular triangles, lit by many lamps: "
-     "scenes/dense/irregular_texels.json",
+     "scenes/dense/irregular.json",
      image_dense},
     {"image.dense.9", "long and odd footprints in textures: scenes/dense/footprints.json",
      image_dense},
