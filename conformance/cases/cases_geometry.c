@@ -116,75 +116,53 @@ static void ray_text(char *buf, size_t size, const uint32_t *row)
 
 static int64_t id(uint32_t primitive) { return primitive == UINT32_MAX ? -1 : (int64_t)primitive; }
 
-/* ---- mode fast ------------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------- */
 
-/* What Moeller and Trumbore's test computes of a triangle, in double, and how far off mode fast may
- * have it (trace/intersect.h). In units u = 2^-24, of a number's absolute terms:
- *
- *   s = o - v0, and each edge      1
- *   a cross product                3    two products and their difference
- *   a dot product of three         3
- *   both edges of the products     1
- *
- * Eight, and sums of absolute values over three components are at most twice the lengths' product: 16.
- * So the coordinates, quotients by det = e1 . (d x e2), are off by 16 u of what they are made of and
- * of what det is made of; and the test widens edges by 2^-20. In an instance the ray is rounded as it
- * is taken there, which distortion brings back to the world. */
-struct met {
-    double least;  /* of the three coordinates */
-    double t;      /* where the ray meets the plane */
-    double off[2]; /* of both */
-};
-
-static struct met meet(const struct scene *s, uint32_t primitive, const double o[3],
-                       const double d[3])
+/* In mode fast: what the device met is there within its bounds, and it missed nothing that rounding
+ * does not leave open. A cut-out's rim is where the texture has it: a shift of the ray says whether
+ * that is near. */
+static void compare_fast(const struct run_context *c, const struct arithmetic *arithmetic,
+                         struct tally *t, const uint32_t *row, const uint32_t *out,
+                         const char *what, const struct reference_hit *h, size_t *flips)
 {
-    double v[3][3], e1[3], e2[3], from[3], p[3], q[3];
-    const double bend = primitive_distortion(s, primitive);
-    triangle_in_world(s, primitive, v);
-    vec_madd(e1, v[1], -1, v[0]);
-    vec_madd(e2, v[2], -1, v[0]);
-    vec_madd(from, o, -1, v[0]);
-    vec_cross(p, d, e2);
-    vec_cross(q, from, e1);
-    const double det = vec_dot(e1, p), b1 = vec_dot(from, p) / det, b2 = vec_dot(d, q) / det,
-                 t = vec_dot(e2, q) / det, d1 = vec_length(e1), d2 = vec_length(e2),
-                 far = vec_length(from) + (bend > 1 ? vec_length(o) + vec_length(v[0]) : 0),
-                 unit = 16 * ULP * bend * vec_length(d) / fabs(det);
-    return (struct met){fmin(fmin(b1, b2), 1 - b1 - b2),
-                        t,
-                        {0x1p-20 + unit * (d2 * (far + fabs(b1) * d1) + d1 * (far + fabs(b2) * d2)),
-                         unit * d1 * d2 * (far / vec_length(d) + fabs(t)) + 4 * ULP * fabs(t)}};
-}
-
-/* Does rounding leave it open whether the ray meets what the reference says, or what the device says?
- * What the device met has to be there within the bounds; what it missed has an edge there, or is
- * behind. */
-static bool fast_leaves_open(const struct scene *s, const uint32_t *row, const uint32_t *out,
-                             const struct reference_hit *h)
-{
-    double o[3], d[3], t = (double)float_of(out[1]), t_max = (double)float_of(row[6]);
-    const uint32_t count = scene_effective_count(s);
-    struct met mine = {.t = INFINITY}, right;
+    const double t_max = (double)float_of(row[6]), at = (double)float_of(out[1]);
+    const bool met = out[0] != UINT32_MAX;
+    double o[3], d[3];
+    char text[320];
+    struct reference_hit missed = *h;
     read_vector(o, row);
     read_vector(d, row + 3);
-    if (out[0] != UINT32_MAX) {
-        if (out[0] >= count || !primitive_is_triangle(s, out[0]))
-            return false;
-        mine = meet(s, out[0], o, d);
-        if (!(mine.least >= -mine.off[0] && fabs(t - mine.t) <= mine.off[1]))
-            return false;
+    ray_text(text, sizeof text, row);
+    if (met && out[0] >= scene_effective_count(c->scene)) {
+        tally_equal(t, id(out[0]), id(h->primitive), "%s, %s: primitive", what, text);
+        return;
     }
-    if (h->primitive == UINT32_MAX || h->primitive == out[0])
-        return true;
-    if (!primitive_is_triangle(s, h->primitive))
-        return h->t >= mine.t - mine.off[1];
-    right = meet(s, h->primitive, o, d);
-    return right.least <= right.off[0] ||
-           right.t + right.off[1] >= fmin(t_max, mine.t - mine.off[1]);
+    const struct fast_meeting m =
+        met ? fast_meet(arithmetic, c->scene, out[0], o, d) : (struct fast_meeting){0};
+    const enum fast_hit judged =
+        fast_hit_judge(arithmetic, c->scene, c->reference, o, d, t_max, out[0], at, h, &missed);
+    if (judged == FAST_HIT_ABSENT) {
+        tally_equal(t, id(out[0]), id(h->primitive),
+                    "%s, %s: t %.9g of what is at %.9g within %.3g, %.3g inside its rim within "
+                    "%.3g: primitive",
+                    what, text, at, m.t, m.t_off, m.inside, m.inside_off);
+        return;
+    }
+    if (judged != FAST_HIT_STANDS &&
+        margin_hit(arithmetic, c->scene, c->reference, o, d, t_max, out[0], h) > 1) {
+        tally_equal(t, id(out[0]), id(missed.primitive), "%s, %s: primitive%s", what, text,
+                    judged == FAST_HIT_HOLLOW ? ", which is cut out there" : "");
+        return;
+    }
+    t->compared++;
+    *flips += h->primitive != out[0];
+    if (!met)
+        return;
+    tally_near(t, at, m.t, m.t_off, "%s, %s: t", what, text);
+    for (int i = 0; i < 2 && primitive_is_triangle(c->scene, out[0]); i++)
+        tally_near(t, (double)float_of(out[2 + i]), m.b[i], m.inside_off, "%s, %s: b%d", what, text,
+                   i + 1);
 }
-
-/* ---- the reference --------------------------------------------------------------------------- */
 
 /* Against the reference: the same primitive and t within bounds, or a benign flip. */
 static void compare_reference(const struct run_context *c, const struct arithmetic *arithmetic,
@@ -198,12 +176,11 @@ static void compare_reference(const struct run_context *c, const struct arithmet
     read_vector(o, row);
     read_vector(d, row + 3);
     reference_hit_closest(c->reference, o, d, t_max, &h);
-    ray_text(text, sizeof text, row);
-    if (c->mode == MODE_FAST && fast_leaves_open(c->scene, row, out, &h)) {
-        *flips += h.primitive != out[0];
-        t->compared++;
+    if (c->mode == MODE_FAST) {
+        compare_fast(c, arithmetic, t, row, out, what, &h, flips);
         return;
     }
+    ray_text(text, sizeof text, row);
     if (h.primitive != out[0]) {
         double margin =
             out[0] != UINT32_MAX && out[0] >= scene_effective_count(c->scene)

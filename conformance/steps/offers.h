@@ -2,6 +2,7 @@
 /* What steps/ offers: a path in step with the reference, bounds, verdicts on pictures.
  *   blame.h    the stage and the function behind a picture that is wrong
  *   bounds.h   how far float32 may be off in one step
+ *   fast_hits.h  hits of mode fast that rounding leaves open
  *   judge.h    verdicts on pictures
  *   margins.h  decisions that rounding may take
  *   vector.h   three-vectors
@@ -11,6 +12,7 @@
 
 #include "blame.h"
 #include "bounds.h"
+#include "fast_hits.h"
 #include "judge.h"
 #include "margins.h"
 #include "vector.h"
