@@ -74,7 +74,7 @@ static enum fast_hit judged(const struct bed *b, double x, double y, double t_ma
 
 static void an_edge_is_open_to_what_is_behind(void **state)
 {
-    static const struct {
+    const struct {
         double x, y, t_max;
         int primitive;
         double t;
