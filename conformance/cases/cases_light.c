@@ -142,10 +142,12 @@ enum status kernel_light(struct run_context *c, struct error *err)
 
 /* ---- mode fast's chances ---------------------------------------------------------------------- */
 
+/* Numbers that choose a light, at each of so many places. */
+enum { LIGHTS = 60, PLACES = 32, CHOICES = 256, CHOICE_ROWS = PLACES * CHOICES };
+
 /* Sixty lights in a room, every second one a spot: nodes of lights with boxes and cones. */
 static enum status lights_scene(struct run_context *c, struct error *err)
 {
-    enum { LIGHTS = 60 };
     struct dice d = {.key = 0x11a};
     struct text t = {0};
     text_puts(&t, "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 9], \"target\": [0, 0, 0]}, "
@@ -194,39 +196,88 @@ static void chances_off(const struct run_context *c, const uint32_t *in, const u
     }
 }
 
+/* And how many lights are not chosen as often as their chance says. Going down a tree cuts [0, 1)
+ * into one interval for each light, whatever the order of its sides and however many nodes at a time:
+ * so of numbers that stand evenly there, n meet an interval as long as c, n being c CHOICES rounded up
+ * or down. The number that is left goes down with some roundings, which move the ends. */
+static void choices_off(const struct run_context *c, const uint32_t *in, const uint32_t *out,
+                        unsigned width, struct tally *t)
+{
+    const double moved = CHOICES * 0x1p-20;
+    for (size_t place = 0; place < PLACES; place++) {
+        const uint32_t *at = in + 9 * CHOICES * place, *chosen = out + 10 * CHOICES * place;
+        uint32_t count[LIGHTS] = {0};
+        double P[3], Ng[3], chance[2];
+        get(P, at, 3);
+        get(Ng, at + 3, 3);
+        for (size_t i = 0; i < CHOICES; i++)
+            if (chosen[10 * i + 1] < LIGHTS)
+                count[chosen[10 * i + 1]]++;
+        for (uint32_t light = 0; light < LIGHTS; light++) {
+            reference_light_chance_wide(c->reference, light, P, Ng, width, CHANCE_SLACK, chance);
+            const double least = floor(fmax(CHOICES * chance[0] - moved, 0)),
+                         most = chance[1] > 0 ? ceil(CHOICES * chance[1] + moved) : 0;
+            tally_near(t, count[light], (least + most) / 2, (most - least) / 2,
+                       "P (%.9g, %.9g, %.9g), Ng (%.4g, %.4g, %.4g): how many of %d numbers choose "
+                       "light %u, %u nodes at a time",
+                       P[0], P[1], P[2], Ng[0], Ng[1], Ng[2], (int)CHOICES, light, width);
+        }
+    }
+}
+
+/* A place and its normal: any, along an axis, as walls have it, or none, in a medium. */
+static void put_place(struct dice *d, size_t i, uint32_t *row)
+{
+    double P[3], Ng[3];
+    for (int k = 0; k < 3; k++)
+        P[k] = 8 * dice_u(d) - 4;
+    dice_direction(d, Ng);
+    if (i % 8 == 0) {
+        const double side = Ng[i / 8 % 3] < 0 ? -1 : 1;
+        Ng[0] = Ng[1] = Ng[2] = 0;
+        Ng[i / 8 % 3] = side;
+    }
+    if (i % 8 == 4)
+        Ng[0] = Ng[1] = Ng[2] = 0;
+    put(row, P, 3);
+    put(row + 3, Ng, 3);
+}
+
 /* Mode fast may go down a light tree several nodes at a time: processors take eight. What is not
- * judged elsewhere is how good its chances are: any that add up give a right picture, with noise. */
+ * judged elsewhere is how good its chances are: any that add up give a right picture, with noise. And
+ * a light that is chosen by another's chance makes a picture wrong by no more than both differ. */
 enum status kernel_lights(struct run_context *c, struct error *err)
 {
     struct tally wide = {0}, narrow = {0};
     struct dice d = {.key = 0x11b};
     uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 9 * (size_t)LIGHT_ROWS), *out;
+    uint32_t *choices = ARENA_ARRAY(c->arena, uint32_t, 9 * (size_t)CHOICE_ROWS), *chosen;
     TRY(lights_scene(c, err));
     TRY(case_ready_to_probe(c, MODE_FAST, BVH_AUTO, err));
-    if (!in)
+    if (!in || !choices)
         return error_msg(err, STATUS_MEMORY, "out of memory for the samples");
     for (size_t i = 0; i < LIGHT_ROWS; i++) {
-        double P[3], Ng[3], u[3];
-        for (int k = 0; k < 3; k++) {
-            P[k] = 8 * dice_u(&d) - 4;
+        double u[3];
+        put_place(&d, i, in + 9 * i);
+        for (int k = 0; k < 3; k++)
             u[k] = dice_u(&d);
-        }
-        dice_direction(&d, Ng);
-        if (i % 8 == 0) { /* along an axis, as walls have it */
-            const double side = Ng[i / 8 % 3] < 0 ? -1 : 1;
-            Ng[0] = Ng[1] = Ng[2] = 0;
-            Ng[i / 8 % 3] = side;
-        }
-        if (i % 8 == 4) /* a place in a medium */
-            Ng[0] = Ng[1] = Ng[2] = 0;
-        put(in + 9 * i, P, 3);
-        put(in + 9 * i + 3, Ng, 3);
         put(in + 9 * i + 6, u, 3);
     }
+    for (size_t i = 0; i < CHOICE_ROWS; i++) {
+        if (i % CHOICES == 0)
+            put_place(&d, i / CHOICES, choices + 9 * i);
+        else
+            memcpy(choices + 9 * i, choices + 9 * (i - 1), 9 * sizeof *choices);
+        const double u[3] = {((double)(i % CHOICES) + 0.5) / CHOICES, 0.5, 0.5};
+        put(choices + 9 * i + 6, u, 3);
+    }
     TRY(case_probe(c, PROBE_LIGHT, in, LIGHT_ROWS, &out, err));
+    TRY(case_probe(c, PROBE_LIGHT, choices, CHOICE_ROWS, &chosen, err));
     TRY(case_reference(c, err));
     chances_off(c, in, out, 8, &wide);
+    choices_off(c, choices, chosen, 8, &wide);
     chances_off(c, in, out, 2, &narrow);
+    choices_off(c, choices, chosen, 2, &narrow);
     return tally_verdict(narrow.failures < wide.failures ? &narrow : &wide, c);
 }
 
