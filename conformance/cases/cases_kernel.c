@@ -314,7 +314,8 @@ static const struct case_row plain_rows[] = {
      "than "
      "it gets but Burley's model, whose layers add up",
      kernel_bsdf_furnace_white},
-    {"kernel.lights.fast", "fast: each light of a tree has the chance that its bounds give it",
+    {"kernel.lights.fast",
+     "fast: each light of a tree has the chance that its bounds give it, and is chosen as often",
      kernel_lights},
     {"kernel.values.materials", "strict: materials at the edges of their functions, bit for bit",
      kernel_values},
