@@ -163,7 +163,7 @@ enum status axes_check(const struct sweep_options *o, struct error *err)
         if (at < 0)
             return error_msg(err, STATUS_TYPE,
                              "axis '%s': expected work-group, tile, batch, mode, bvh, model, "
-                             "code-path, registers or cache",
+                             "code-path, registers, cache or, alone, number-format",
                              x->name);
         if (axis_find(o, x->name) != x)
             return error_msg(err, STATUS_TYPE, "axis '%s' is given twice", x->name);

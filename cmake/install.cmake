@@ -5,7 +5,7 @@ set(ISOPHOTE_DATA ${CMAKE_INSTALL_DATADIR}/isophote)
 set(ISOPHOTE_HELPERS ${CMAKE_INSTALL_LIBDIR}/isophote)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 install(TARGETS isophote RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS isophote-hiprtc isophote_hip_nvidia
+install(TARGETS isophote-hiprtc isophote_hip_nvidia number_formats
     RUNTIME DESTINATION ${ISOPHOTE_HELPERS} LIBRARY DESTINATION ${ISOPHOTE_HELPERS})
 # All that data_path() is asked for.
 foreach(folder scenes/library scenes/dense scenes/real shaders/headers shaders/library shaders/tests conformance/lists)

@@ -7,6 +7,7 @@
 #include "posit.h"
 #include "tracer.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -16,10 +17,14 @@ namespace
 
 const char usage[] =
     "usage: number_formats SCENE [--formats LIST] [--apply all|geometry|light|film]\n"
-    "           [--width N] [--height N] [--spp N] [--offset X] [--json]\n"
-    "       number_formats --list\n"
+    "           [--width N] [--height N] [--spp N] [--max-depth N] [--seed N] [--offset X] "
+    "[--json]\n"
+    "       number_formats --list [--formats LIST]\n"
     "LIST: names of --list, separated by commas. fixedM.N has M bits before the point, with the\n"
     "      sign, and N after it; 1 <= M, 2 <= M + N <= 64\n";
+
+const char usual[] = "float32,float16,bfloat16,fixed16.16";
+enum { NOTHING_RAN = 77 }; /* exit status: no mistake of the caller's */
 
 /* Of the processor, so that others' work does not count. */
 double seconds_used() { return (double)std::clock() / CLOCKS_PER_SEC; }
@@ -50,34 +55,36 @@ const char *const ways[] = {"the processor's own arithmetic",
                             "arithmetic of float, rounded by an instruction", "emulated",
                             "emulated by SoftPosit"};
 
-/* render: NULL where the processor that the tool was built for has none. */
+/* bits: 0: M + N. render: NULL where the processor that the tool was built for has none. */
 const struct kind {
     const char *name;
+    int bits;
     way how;
     renderer *render;
 } kinds[] = {
-    {"float32", NATIVE, render<float>},
-    {"float16", EMULATED, render<float16>},
-    {"bfloat16", EMULATED, render<bfloat16>},
-    {"fixedM.N", EMULATED, render<fixed>},
+    {"double", 64, NATIVE, render<double>}, /* the reference, which stands first */
+    {"float32", 32, NATIVE, render<float>},
+    {"float16", 16, EMULATED, render<float16>},
+    {"bfloat16", 16, EMULATED, render<bfloat16>},
+    {"fixedM.N", 0, EMULATED, render<fixed>},
 #ifdef __AVX512FP16__
-    {"float16-avx512fp16", NATIVE, render<float16_avx512fp16>},
+    {"float16-avx512fp16", 16, NATIVE, render<float16_avx512fp16>},
 #else
-    {"float16-avx512fp16", NATIVE, nullptr},
+    {"float16-avx512fp16", 16, NATIVE, nullptr},
 #endif
 #ifdef __F16C__
-    {"float16-f16c", CONVERTED, render<float16_f16c>},
+    {"float16-f16c", 16, CONVERTED, render<float16_f16c>},
 #else
-    {"float16-f16c", CONVERTED, nullptr},
+    {"float16-f16c", 16, CONVERTED, nullptr},
 #endif
 #if defined(__AVX512BF16__) && defined(__AVX512VL__)
-    {"bfloat16-avx512bf16", CONVERTED, render<bfloat16_avx512bf16>},
+    {"bfloat16-avx512bf16", 16, CONVERTED, render<bfloat16_avx512bf16>},
 #else
-    {"bfloat16-avx512bf16", CONVERTED, nullptr},
+    {"bfloat16-avx512bf16", 16, CONVERTED, nullptr},
 #endif
-    {"posit8", LIBRARY, render<posit8>},
-    {"posit16", LIBRARY, render<posit16>},
-    {"posit32", LIBRARY, render<posit32>},
+    {"posit8", 8, LIBRARY, render<posit8>},
+    {"posit16", 16, LIBRARY, render<posit16>},
+    {"posit32", 32, LIBRARY, render<posit32>},
 };
 
 /* Empty: the format may be used. */
@@ -92,13 +99,25 @@ struct format {
     std::string name;
     const kind *of;
     int m, n; /* of fixed; 0 0: none */
+
+    int bits() const { return of->bits ? of->bits : m + n; }
 };
 
 struct request {
-    const char *scene = nullptr, *formats = "float32,float16,bfloat16,fixed16.16", *apply = "all";
+    const char *scene = nullptr, *formats = nullptr, *apply = "all";
     tracing with = {64, 64, 16, 0, 0, 1e-3};
-    bool json = false, list = false;
+    bool json = false, list = false, seeded = false;
 };
+
+/* "float32, ... or fixedM.N" */
+std::string names()
+{
+    std::string all;
+    for (const kind &k : kinds)
+        if (k.bits)
+            all += k.name + std::string(", ");
+    return all.replace(all.size() - 2, 2, " or fixedM.N");
+}
 
 /* Why it is no fixed point; empty: it is. */
 std::string fixed_read(const std::string &name, format *out)
@@ -106,14 +125,15 @@ std::string fixed_read(const std::string &name, format *out)
     int used = 0;
     if (sscanf(name.c_str(), "fixed%2d.%2d%n", &out->m, &out->n, &used) != 2 ||
         (size_t)used != name.size())
-        return "expected a name that --list has, or fixedM.N";
+        return "expected " + names() + " with widths of 1 <= M, 0 <= N and 2 <= M + N <= 64";
     if (out->m < 1 || out->n < 0 || out->m + out->n < 2 || out->m + out->n > 64)
         return "widths out of range: expected 1 <= M, 0 <= N and 2 <= M + N <= 64";
     return std::string();
 }
 
-/* One name, which stands in column `column` of the option's value. */
-bool format_read(const std::string &name, size_t column, format *out)
+/* One name, which stands in column `column` of the option's value. One that is lacking here may be
+ * listed, but not used. */
+bool format_read(const std::string &name, size_t column, bool list, format *out)
 {
     *out = format{name, nullptr, 0, 0};
     const kind *points = nullptr;
@@ -123,7 +143,7 @@ bool format_read(const std::string &name, size_t column, format *out)
         else if (name == k.name)
             out->of = &k;
     }
-    std::string why = out->of ? lacks(*out->of) : fixed_read(name, out);
+    std::string why = !out->of ? fixed_read(name, out) : list ? std::string() : lacks(*out->of);
     if (!out->of)
         out->of = points;
     if (why.empty())
@@ -133,24 +153,42 @@ bool format_read(const std::string &name, size_t column, format *out)
     return false;
 }
 
-/* A line each: its name, how it runs, and what is lacking, parted by tabs. */
-void list_print()
+/* A line each: its name, its bits, how it runs, and what is lacking, parted by tabs. */
+void list_print(const std::vector<format> &formats)
 {
-    for (const kind &k : kinds)
-        printf("%s\t%s\t%s\n", k.name, ways[k.how], lacks(k).c_str());
+    for (const format &f : formats)
+        printf("%s\t%d\t%s\t%s\n", f.name.c_str(), f.bits(), ways[f.of->how], lacks(*f.of).c_str());
 }
 
-bool formats_read(const std::string &list, std::vector<format> *out)
+bool formats_read(const std::string &names, bool list, std::vector<format> *out)
 {
-    for (size_t at = 0; at <= list.size();) {
-        size_t end = std::min(list.find(',', at), list.size());
+    for (size_t at = 0; at <= names.size();) {
+        size_t end = std::min(names.find(',', at), names.size());
         format f;
-        if (!format_read(list.substr(at, end - at), at + 1, &f))
+        if (!format_read(names.substr(at, end - at), at + 1, list, &f))
             return false;
         out->push_back(f);
         at = end + 1;
     }
     return true;
+}
+
+/* What the processor lacks of what the tool was built for; NULL: nothing. */
+const char *processor_lacks()
+{
+#ifdef __AVX512BF16__
+    if (!__builtin_cpu_supports("avx512bf16"))
+        return "AVX512_BF16";
+#endif
+#ifdef __AVX512F__
+    if (!__builtin_cpu_supports("avx512f"))
+        return "AVX-512";
+#endif
+#ifdef __AVX2__
+    if (!__builtin_cpu_supports("avx2"))
+        return "AVX2";
+#endif
+    return nullptr;
 }
 
 /* What this tracer cannot do, by name; NULL: nothing. */
@@ -185,14 +223,16 @@ const char *beyond(const struct scene *s)
 
 struct row {
     std::string name;
+    const char *how;
+    int bits;
     double mean[3], rmse, relmse, seconds;
 };
 
 /* relMSE as conformance's: (x - r)^2 / (r^2 + 0.01). */
-row row_of(const std::string &name, double seconds, const std::vector<double> &x,
+row row_of(const format &f, double seconds, const std::vector<double> &x,
            const std::vector<double> &truth)
 {
-    row r = {name, {0, 0, 0}, 0, 0, seconds};
+    row r = {f.name, ways[f.of->how], f.bits(), {0, 0, 0}, 0, 0, seconds};
     for (size_t i = 0; i < x.size(); i++) {
         double e = x[i] - truth[i];
         r.mean[i % 3] += 3 * x[i] / (double)x.size();
@@ -205,16 +245,23 @@ row row_of(const std::string &name, double seconds, const std::vector<double> &x
 
 void print(const std::vector<row> &rows, const request &q, double samples)
 {
-    printf(q.json ? "{\"rows\": [" : "%-14s %-28s %9s %9s %10s %8s\n", "format", "mean R G B",
-           "RMSE", "relMSE", "us/sample", "x double");
-    for (const row &r : rows)
-        printf(q.json ? "%s{\"format\": \"%s\", \"mean\": [%.9g, %.9g, %.9g], \"rmse\": %.6g, "
-                        "\"relmse\": %.6g, \"us_per_sample\": %.6g, \"times_double\": %.6g}"
-                      : "%s%-14s %8.5f %8.5f %8.5f   %9.2e %9.2e %10.3g %8.2f\n",
-               q.json && &r != &rows[0] ? ", " : "", r.name.c_str(), r.mean[0], r.mean[1],
-               r.mean[2], r.rmse, r.relmse, 1e6 * r.seconds / samples, r.seconds / rows[0].seconds);
+    if (!q.json)
+        printf("%-14s %-28s %9s %9s %10s %8s\n", "format", "mean R G B", "RMSE", "relMSE",
+               "us/sample", "x double");
+    for (const row &r : rows) {
+        const double us = 1e6 * r.seconds / samples, times = r.seconds / rows[0].seconds;
+        if (q.json)
+            printf("%s{\"format\": \"%s\", \"bits\": %d, \"how\": \"%s\", "
+                   "\"mean\": [%.9g, %.9g, %.9g], \"rmse\": %.6g, "
+                   "\"relmse\": %.6g, \"us_per_sample\": %.6g, \"times_double\": %.6g}",
+                   &r != &rows[0] ? ", " : "{\"rows\": [", r.name.c_str(), r.bits, r.how, r.mean[0],
+                   r.mean[1], r.mean[2], r.rmse, r.relmse, us, times);
+        else
+            printf("%-14s %8.5f %8.5f %8.5f   %9.2e %9.2e %10.3g %8.2f\n", r.name.c_str(),
+                   r.mean[0], r.mean[1], r.mean[2], r.rmse, r.relmse, us, times);
+    }
     if (q.json)
-        printf("]}\n");
+        printf("], \"max_depth\": %u}\n", q.with.max_depth);
 }
 
 bool number(const char *text, double least, double most, double *out)
@@ -222,6 +269,14 @@ bool number(const char *text, double least, double most, double *out)
     char *end;
     *out = strtod(text, &end);
     return end != text && !*end && *out >= least && *out <= most;
+}
+
+bool digits(const char *text, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && errno == 0;
 }
 
 bool options_read(int argc, char **argv, request *q)
@@ -243,6 +298,10 @@ bool options_read(int argc, char **argv, request *q)
             q->apply = argv[++i];
         else if (name == "--offset" && number(argv[++i], 0, 1e6, &v))
             q->with.offset = v;
+        else if (name == "--max-depth" && number(argv[++i], 1, 65535, &v))
+            q->with.max_depth = (uint32_t)v;
+        else if (name == "--seed" && digits(argv[++i], &q->with.seed))
+            q->seeded = true;
         else if (name == "--width" && number(argv[++i], 1, 4096, &v))
             q->with.width = (uint32_t)v;
         else if (name == "--height" && number(argv[++i], 1, 4096, &v))
@@ -267,12 +326,20 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    if (const char *what = processor_lacks()) {
+        fprintf(stderr, "number_formats: built for a processor with %s, which this one lacks\n",
+                what);
+        return NOTHING_RAN;
+    }
+    for (const kind &k : kinds)
+        if (q.list && !q.formats)
+            formats.push_back(format{k.name, &k, 0, 0});
+    if (formats.empty() && !formats_read(q.formats ? q.formats : usual, q.list, &formats))
+        return 2;
     if (q.list) {
-        list_print();
+        list_print(formats);
         return 0;
     }
-    if (!formats_read(q.formats, &formats))
-        return 2;
     struct error err = {};
     struct scene *s = nullptr;
     if (scene_load(q.scene, &s, &err) != STATUS_OK) {
@@ -282,20 +349,22 @@ int main(int argc, char **argv)
     if (const char *what = beyond(s)) {
         fprintf(stderr, "number_formats: %s: this tracer has no %s\n", q.scene, what);
         scene_free(s);
-        return 2;
+        return NOTHING_RAN;
     }
-    q.with.max_depth = s->max_depth;
-    q.with.seed = s->seed;
+    if (!q.with.max_depth)
+        q.with.max_depth = s->max_depth;
+    if (!q.seeded)
+        q.with.seed = s->seed;
     std::vector<double> truth((size_t)q.with.width * q.with.height * 3), x(truth.size());
     double seconds = timed<double, double, double>(s, q.with, truth.data());
-    std::vector<row> rows = {row_of("double", seconds, truth, truth)};
+    std::vector<row> rows = {row_of(format{"double", &kinds[0], 0, 0}, seconds, truth, truth)};
     for (const format &f : formats) {
         if (f.m) {
             fixed::m = f.m;
             fixed::n = f.n;
         }
         seconds = f.of->render(q.apply, s, q.with, x.data());
-        rows.push_back(row_of(f.name, seconds, x, truth));
+        rows.push_back(row_of(f, seconds, x, truth));
     }
     print(rows, q, (double)q.with.width * q.with.height * q.with.spp);
     scene_free(s);

@@ -14,7 +14,7 @@
 
 #include <vector>
 
-/* What counts of a picture beside its numbers. */
+/* What counts of a picture beside its numbers; max_depth: edges of a path, as scenes count them. */
 struct tracing {
     uint32_t width, height, spp, max_depth;
     uint64_t seed;
@@ -168,7 +168,7 @@ template <typename G, typename L, typename F> class tracer
         color light, beta(L(1), L(1), L(1));
         const struct material *fog = nullptr;
         uint32_t depth = 1;
-        for (uint32_t step = 1; depth < with.max_depth && step < 16 * with.max_depth; step++) {
+        for (uint32_t step = 1; depth <= with.max_depth && step < 16 * with.max_depth; step++) {
             random(at, step, u);
             hit h = search(o, d);
             if (fog) {

@@ -122,6 +122,38 @@ enum status sweep_run(const struct bench_subject *subjects, size_t count,
 /* Checks axes and constraints without running anything. */
 enum status sweep_check(const struct sweep_options *o, struct error *err);
 
+/* ---- kinds of numbers ----------------------------------------------------------------------- */
+
+/* The axis number-format: one picture for each scene and kind of number, by number_formats, a
+ * tracer of spheres, boxes and media that is installed with the program and runs on this
+ * processor, by linear search; each against the same paths in double. */
+extern const char number_formats_usual[]; /* names, parted by commas */
+struct number_format_options {
+    const char *formats;         /* names, parted by commas; NULL: number_formats_usual */
+    uint32_t width, height, spp; /* not 0 */
+    uint32_t max_depth;          /* 0: the scene's */
+    uint64_t seed;               /* where it is given; else the scene's */
+    bool seed_given;
+    const char *program; /* for the command of each row; NULL: "isophote" */
+    struct store *store; /* may be NULL */
+    int64_t run;
+    /* each finished row; its strings live until the call returns */
+    void (*each)(void *ctx, const struct number_format_record *row);
+    void (*progress)(void *ctx, const char *what, double share); /* may be NULL */
+    void *ctx;
+};
+struct number_format_end {
+    size_t measured, broken; /* rows with figures; those whose process failed */
+};
+/* Each row is stored and told. A format or scene that cannot be is a row with the reason. Fails
+ * only for the whole: TYPE for a name that is no format or a width out of range, with its column;
+ * MISSING without the tool, CANCELLED, MEMORY, and what the store says. */
+enum status number_formats_run(const char *const *scenes, size_t count,
+                               const struct number_format_options *o, struct number_format_end *end,
+                               struct error *err);
+/* Checks names without running anything. */
+enum status number_formats_check(const char *formats, struct error *err);
+
 /* JSON object: host name hash, cpu model, cores, clock governor, memory, os, kernel, compiler,
  * versions of libraries, load, temperature and throttling where the system tells. In the arena;
  * NULL when out of memory. */

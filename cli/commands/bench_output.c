@@ -189,7 +189,64 @@ int bench_output_run(const char *kind, const char *store, bool resume, bool json
     return output_close(&o, best, st, &err);
 }
 
+/* ---- kinds of numbers ----------------------------------------------------------------------- */
+
+static void each_format(void *ctx, const struct number_format_record *r)
+{
+    struct bench_output *o = ctx;
+    progress_end();
+    if (o->json)
+        number_format_record_json(&o->writer, r);
+    else if (r->reason)
+        printf("%-5s %s in %s: %s\n", verdict_name(VERDICT_SKIP), r->scene, r->format, r->reason);
+    else
+        printf("%s in %s, %s: relMSE %.2g, RMSE %.2g, %.3g us a sample, %.3g times double's\n",
+               r->scene, r->format, r->how, r->relmse, r->rmse, r->us_per_sample, r->times_double);
+    fflush(stdout);
+}
+
+int formats_output_run(const char *const *scenes, size_t count, const char *store, bool json,
+                       struct number_format_options *options)
+{
+    struct bench_output o;
+    struct error err = {0};
+    struct number_format_end end;
+    enum status st = output_open(&o, "number-format", store, false, json, &err);
+    if (st)
+        return report_error(&err, false);
+    options->program = "isophote";
+    options->store = o.store;
+    options->run = o.run.id;
+    options->each = each_format;
+    options->progress = show_progress;
+    options->ctx = &o;
+    st = number_formats_run(scenes, count, options, &end, &err);
+    o.count[VERDICT_ERROR] = end.broken;
+    o.count[VERDICT_PASS] = end.measured; /* of the exit status alone: nothing is judged */
+    return output_close(&o, NULL, st, &err);
+}
+
 /* ---- subjects --------------------------------------------------------------------------- */
+
+enum status bench_scenes(struct arena *a, char **names, size_t name_count,
+                         const char *const *defaults, const char ***out, size_t *count,
+                         struct error *err)
+{
+    size_t n = name_count;
+    while (name_count == 0 && defaults[n])
+        n++;
+    const char **paths = ARENA_ARRAY(a, const char *, n);
+    if (!paths)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        TRY(scene_resolve(a, name_count ? names[i] : defaults[i], &paths[i], err));
+        if (access(paths[i], R_OK) != 0) /* else each of its rows would be a SKIP */
+            return error_msg(err, STATUS_IO, "cannot open %s: %s", paths[i], strerror(errno));
+    }
+    *out = paths;
+    *count = n;
+    return STATUS_OK;
+}
 
 enum status bench_subjects(struct arena *a, char **names, size_t name_count,
                            const char *const *defaults, const struct render_options *r,
@@ -197,9 +254,8 @@ enum status bench_subjects(struct arena *a, char **names, size_t name_count,
                            struct error *err)
 {
     struct device_info *devices;
-    size_t device_count, scene_count = name_count;
-    while (name_count == 0 && defaults[scene_count])
-        scene_count++;
+    size_t device_count, scene_count;
+    const char **scenes;
     enum status st = bench_devices(a, r->devices.count ? r->devices.items : NULL, r->devices.count,
                                    &devices, &device_count, err);
     if (st == STATUS_OK && device_count == 0)
@@ -212,19 +268,14 @@ enum status bench_subjects(struct arena *a, char **names, size_t name_count,
         for (size_t k = 0; k < i; k++)
             if (strcmp(devices[k].id, devices[i].id) == 0)
                 return device_twice(r->devices.items[k], r->devices.items[i], devices[i].id, err);
+    TRY(bench_scenes(a, names, name_count, defaults, &scenes, &scene_count, err));
     struct bench_subject *list = ARENA_ARRAY(a, struct bench_subject, scene_count * device_count);
     if (!list)
         return error_msg(err, STATUS_MEMORY, "out of memory");
-    for (size_t i = 0; i < scene_count; i++) {
-        const char *path;
-        st = scene_resolve(a, name_count ? names[i] : defaults[i], &path, err);
-        if (st)
-            return st;
-        if (access(path, R_OK) != 0) /* else each of its rows would be a SKIP */
-            return error_msg(err, STATUS_IO, "cannot open %s: %s", path, strerror(errno));
+    for (size_t i = 0; i < scene_count; i++)
         for (size_t k = 0; k < device_count; k++)
             list[i * device_count + k] = (struct bench_subject){
-                .scene_path = path,
+                .scene_path = scenes[i],
                 .device = devices[k].id,
                 .seed_given = r->seed_given,
                 .job = {.width = r->width,
@@ -235,7 +286,6 @@ enum status bench_subjects(struct arena *a, char **names, size_t name_count,
                         .seed = r->seed,
                         .set = r->set},
             };
-    }
     *out = list;
     *count = scene_count * device_count;
     return STATUS_OK;

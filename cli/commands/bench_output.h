@@ -39,7 +39,17 @@ int bench_output_run(const char *kind, const char *store, bool resume, bool json
                      enum status (*work)(void *ctx, const char **best, struct error *err),
                      void *ctx);
 
-/* Scenes by name or path (none given: `defaults`, ending with NULL) times devices (none given: all
+/* The same for rows of kinds of numbers, as a run of kind `number-format`, which no sweep resumes; sets store, run, each, progress, ctx
+ * and program. */
+int formats_output_run(const char *const *scenes, size_t count, const char *store, bool json,
+                       struct number_format_options *options);
+
+/* Paths of scenes by name or path (none given: `defaults`, ending with NULL), which can be read.
+ * Fails: MISSING, IO, TYPE, MEMORY. */
+enum status bench_scenes(struct arena *a, char **names, size_t name_count,
+                         const char *const *defaults, const char ***out, size_t *count,
+                         struct error *err);
+/* Those times devices (none given: all
  * found). Fails: MISSING (a device, *device_step; or a scene), IO, TYPE, MEMORY. */
 enum status bench_subjects(struct arena *a, char **names, size_t name_count,
                            const char *const *defaults, const struct render_options *r,

@@ -5,6 +5,13 @@
 
 #include "bench_output.h"
 
+struct sweep_command {
+    struct timing_options timing;
+    struct sweep_options sweep;
+    const char *strategy;
+    struct option_list axes, constraints;
+};
+
 /* "NAME=V1,V2,..." or "NAME" for the default values. */
 static enum status axis_parse(struct arena *a, const char *text, struct sweep_axis *out,
                               struct error *err)
@@ -54,6 +61,75 @@ static enum status strategy_parse(const char *text, struct sweep_options *o, str
     return STATUS_OK;
 }
 
+/* ---- the axis number-format ---------------------------------------------------------------- */
+
+static const char number_format[] = "number-format";
+
+static bool is_number_format(const char *axis)
+{
+    const size_t n = sizeof number_format - 1;
+    return strncmp(axis, number_format, n) == 0 && (axis[n] == '=' || axis[n] == 0);
+}
+
+/* What was asked for that its tracer does not have; NULL: nothing. */
+static const char *beyond_formats(const struct sweep_command *c)
+{
+    const struct render_options *r = &c->timing.common;
+    const struct bench_options *b = &c->timing.bench;
+    const struct settings *set = &r->set;
+    const struct launch_settings plain = {0};
+    if (c->axes.count > 1)
+        return "no other axis";
+    if (c->constraints.count || strcmp(c->strategy, "full") != 0)
+        return "no constraint and no strategy";
+    if (c->sweep.resume)
+        return "no --resume: it times each row anew";
+    if (r->devices.count)
+        return "no --device: it runs on this processor";
+    if (r->mode_given)
+        return "no --mode: the format is what rounds";
+    if (set->load.bvh != BVH_AUTO && set->load.bvh != BVH_LINEAR)
+        return "no tree: --bvh none";
+    if (set->build.model != MODEL_AUTO || set->build.code != CODE_AUTO || set->build.registers ||
+        set->build.cache != CACHE_AUTO || set->load.bake ||
+        memcmp(&set->launch, &plain, sizeof plain) != 0)
+        return "no kernel's settings";
+    if (r->rr_given)
+        return "no --rr-depth: its paths do not end by chance";
+    if (b->min_repetitions || b->max_repetitions || b->budget_s > 0 || b->precision > 0 ||
+        b->run_timeout_s > 0)
+        return "one picture a row, so no repetitions and budgets";
+    return NULL;
+}
+
+static int sweep_formats(const struct sweep_command *c, const struct arguments *args)
+{
+    static const char *const usual[] = {"cornell", NULL};
+    const struct render_options *r = &c->timing.common;
+    const char *equals = strchr(c->axes.items[0], '='), *what = beyond_formats(c), **scenes;
+    struct number_format_options o = {.formats = equals ? equals + 1 : NULL,
+                                      .width = r->width ? r->width : 64,
+                                      .height = r->height ? r->height : 64,
+                                      .spp = r->spp ? r->spp : 16,
+                                      .max_depth = r->max_depth,
+                                      .seed = r->seed,
+                                      .seed_given = r->seed_given};
+    struct arena a = {0};
+    struct error err = {0};
+    size_t count = 0;
+    enum status st =
+        what ? error_msg(&err, STATUS_ARG, "axis number-format: its tracer has %s", what)
+             : number_formats_check(o.formats, &err);
+    if (!st)
+        st = bench_scenes(&a, args->words, args->count, usual, &scenes, &count, &err);
+    int status = st ? report_error(&err, st == STATUS_MISSING || st == STATUS_UNSUPPORTED)
+                    : formats_output_run(scenes, count, c->timing.store, r->json, &o);
+    arena_free(&a);
+    return status;
+}
+
+/* ---- all others ----------------------------------------------------------------------------- */
+
 struct work {
     const struct sweep_options *options;
     struct bench_subject *subjects;
@@ -67,19 +143,15 @@ static enum status run_sweep(void *ctx, const char **best, struct error *err)
     return sweep_run(w->subjects, w->count, w->options, w->arena, best, err);
 }
 
-struct sweep_command {
-    struct timing_options timing;
-    struct sweep_options sweep;
-    const char *strategy;
-    struct option_list axes, constraints;
-};
-
 static int run(void *settings, const struct arguments *args)
 {
     static const char *const scenes[] = {"cornell", NULL};
     struct sweep_command *c = settings;
     struct render_options *common = &c->timing.common;
     struct sweep_options *sweep = &c->sweep;
+    for (size_t i = 0; i < c->axes.count; i++)
+        if (is_number_format(c->axes.items[i]))
+            return sweep_formats(c, args);
     sweep->bench = c->timing.bench;
     sweep->bench.judge = true;
     if (!common->mode_given)
@@ -118,10 +190,11 @@ static int run(void *settings, const struct arguments *args)
 #define AT(member) offsetof(struct sweep_command, member)
 static const struct option options[] = {
     {"--axis", OPTION_LIST, AT(axes), "NAME[=V,V]",
-     .help = "work-group, tile, batch, mode, bvh, code-path, registers or cache, with values or "
-             "the default ones; may be repeated",
+     .help =
+         "work-group, tile, batch, mode, bvh, model, code-path, registers or cache, with values "
+         "or the default ones; may be repeated. Or number-format, alone",
      .otherwise = "work-group",
-     .words = "work-group tile batch mode bvh code-path registers cache"},
+     .words = "work-group tile batch mode bvh model code-path registers cache number-format"},
     {"--constraint", OPTION_LIST, AT(constraints), "RULE",
      .help = "items<=N, items>=N, x>=y, y>=x, square, divides-tile or divides-picture; may be "
              "repeated"},
@@ -141,15 +214,21 @@ const struct command command_sweep = {
     .group = "seconds",
     .line = "time over work-group shapes and other launch settings",
     .usage = "isophote sweep [SCENE]... [--device ID]... [--axis NAME[=V,V...]]... [options]",
-    .summary = "Times every combination of launch settings (default: work-group shapes from 1x1 up "
-               "to the picture's size, on all devices found, scene cornell, mode fast, 256x256 "
-               "pixels, 16 samples). A setting that a device refuses is a row with the reason; a "
-               "crash or a hang costs its row alone.\n"
-               "At the end it names the settings tied with the best within noise, and what one "
-               "setting for all scenes would lose.",
+    .summary =
+        "Times every combination of launch settings (default: work-group shapes from 1x1 up "
+        "to the picture's size, on all devices found, scene cornell, mode fast, 256x256 "
+        "pixels, 16 samples). A setting that a device refuses is a row with the reason; a "
+        "crash or a hang costs its row alone.\n"
+        "The axis number-format has a tracer of its own, on this processor: float32, float16, "
+        "bfloat16, fixedM.N (M bits before the point, with the sign, and N after it), posit16 "
+        "and more, each against double (scene cornell, 64x64 pixels, 16 samples).\n"
+        "At the end it names the settings tied with the best within noise, and what one "
+        "setting for all scenes would lose.",
     .examples = "isophote sweep cornell blob --device opencl:0 --axis work-group=1x1,2x2,4x4,8x8 "
                 "--store out/results.sqlite\n"
-                "isophote sweep --axis work-group --axis bvh=bvh2,bvh8 --strategy halving",
+                "isophote sweep --axis work-group --axis bvh=bvh2,bvh8 --strategy halving\n"
+                "isophote sweep cornell --axis number-format=float16,bfloat16,fixed16.16 --store "
+                "out/results.sqlite",
     .argument = "SCENE",
     .reads = true,
     COMMAND_OPTIONS(options),

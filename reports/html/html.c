@@ -519,6 +519,7 @@ static const struct part parts[] = {
     {"shading", "Shaders", section_shading},
     {"statistics", "Rays, hits, textures", section_statistics},
     {"kernels", "Kernels", section_kernels},
+    {"formats", "Number formats", section_formats},
     {"tables", "Published tables", section_tables},
     {"images", "Images", section_images},
     {"environment", "Environment", section_environment},

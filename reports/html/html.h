@@ -27,6 +27,7 @@ void section_phases(struct page *p);
 void section_shading(struct page *p);
 void section_statistics(struct page *p);
 void section_kernels(struct page *p);
+void section_formats(struct page *p);
 void section_tables(struct page *p);
 void section_images(struct page *p);
 void section_environment(struct page *p);
@@ -55,6 +56,11 @@ bool bench_same_job(const struct bench_record *a, const struct bench_record *b);
  * into *rows (in the page's arena) and their number; 0 at the end. *at begins at 0. */
 size_t html_next_job(struct page *p, size_t *at, bool (*shown)(const struct snapshot_bench *),
                      const struct snapshot_bench ***rows);
+/* A table of JSON rows under headers, of which those are shown that some row has something for. */
+void html_rows(struct page *p, const struct json *headers, const struct json *rows);
+/* {"x", "y", "series": [{"name", "points": [[x, y]]}]}: lines over two logarithmic axes; nothing
+ * without a point. */
+void html_plot(struct page *p, const struct json *plot);
 /* v[key] as a number; NaN if it is none. */
 double json_number_at(const struct json *v, const char *key);
 

@@ -212,7 +212,7 @@ static void put_legend(struct page *p, const struct json *series)
 }
 
 /* Lines over two logarithmic axes; published ones are dashed. */
-static void put_plot(struct page *p, const struct json *plot)
+void html_plot(struct page *p, const struct json *plot)
 {
     const struct json *series = json_get(plot, "series");
     struct range rx = {INFINITY, -INFINITY}, ry = rx;
@@ -242,14 +242,9 @@ static void put_plot(struct page *p, const struct json *plot)
     put_legend(p, series);
 }
 
-static void put_table(struct page *p, const struct json *v)
+void html_rows(struct page *p, const struct json *headers, const struct json *rows)
 {
-    const struct json *headers = json_get(v, "headers"), *rows = json_get(v, "rows");
-    markup_printf(p->t,
-                  "<h3>%s</h3>\n<p class=\"note\">After %s. What differs: %s</p>\n"
-                  "<div class=\"scroll\"><table class=\"matrix\"><thead><tr>",
-                  json_get(v, "title")->string, json_get(v, "of")->string,
-                  json_get(v, "differs")->string);
+    text_puts(p->t, "<div class=\"scroll\"><table class=\"matrix\"><thead><tr>");
     for (const struct json *h = headers->first; h; h = h->next)
         if (column_used(rows, h->string))
             markup_printf(p->t, "<th>%s</th>", h->string);
@@ -257,8 +252,16 @@ static void put_table(struct page *p, const struct json *v)
     for (const struct json *r = rows->first; r; r = r->next)
         put_row(p, r, rows, headers);
     text_puts(p->t, "</tbody></table></div>\n");
+}
+
+static void put_table(struct page *p, const struct json *v)
+{
+    markup_printf(p->t, "<h3>%s</h3>\n<p class=\"note\">After %s. What differs: %s</p>\n",
+                  json_get(v, "title")->string, json_get(v, "of")->string,
+                  json_get(v, "differs")->string);
+    html_rows(p, json_get(v, "headers"), json_get(v, "rows"));
     if (json_get(v, "plot"))
-        put_plot(p, json_get(v, "plot"));
+        html_plot(p, json_get(v, "plot"));
 }
 
 void section_tables(struct page *p)

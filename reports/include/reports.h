@@ -28,7 +28,7 @@ const char *verdict_name(enum verdict v); /* "PASS" */
 /* Strings are borrowed for the time of the call; NULL is stored as NULL. */
 struct run_record {
     int64_t id;       /* given by the store */
-    const char *kind; /* "conform", "bench", "sweep", "import" */
+    const char *kind; /* "conform", "bench", "sweep", "number-format", "import" */
     const char *started_utc;
     const char *command;     /* the exact command line, shell-quoted */
     const char *environment; /* JSON object: host, cpu, os, compiler, clocks ... */
@@ -142,15 +142,31 @@ struct film_record {
     const char *identity;
 };
 
+/* A picture by a tracer that computes in one kind of numbers, against the same paths in double:
+ * a row of `sweep --axis number-format`. Nothing is judged. */
+struct number_format_record {
+    const char *scene, *format; /* "cornell", "fixed16.16" */
+    const char *how;            /* "emulated": what does its arithmetic */
+    uint32_t bits, width, height, spp, max_depth;
+    const char *reason;   /* why there is no picture; NULL: there is one, else all below are 0 */
+    double mean[3];       /* R G B over the picture's pixels */
+    double double_green;  /* of the picture in double, mean[1] */
+    double rmse, relmse;  /* of the pixels; relmse: mean of (x - r)^2 / (r^2 + 0.01) */
+    double us_per_sample; /* of the processor */
+    double times_double;  /* that over double's, taken in one process */
+    const char *command;  /* gives this row again */
+};
+
 /* The row as one JSON object, as `bench --json` prints it: the keys of JSON Lines, but pairs as
  * arrays (work_group, tile, interval), phases and detail nested, and samples_per_s null unless
  * PASS. */
 void bench_record_json(struct json_writer *w, const struct bench_record *b);
+void number_format_record_json(struct json_writer *w, const struct number_format_record *r);
 
 /* ---- the store ------------------------------------------------------------------------------ */
 
 struct store;
-#define STORE_SCHEMA_VERSION 4
+#define STORE_SCHEMA_VERSION 5
 /* Opens or creates; read_only never creates. A store of an older schema is brought to ours, or, when
  * it is read only, read as one without what came later. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a
  * schema newer than ours, naming both). An open store must not be used on both sides of a fork. */
@@ -175,6 +191,8 @@ enum status store_add_image(struct store *s, int64_t run, const struct image_rec
                             struct error *err);
 enum status store_add_film(struct store *s, int64_t run, const struct film_record *f,
                            struct error *err);
+enum status store_add_number_format(struct store *s, int64_t run,
+                                    const struct number_format_record *r, struct error *err);
 /* What is in it, in the order of adding; a run of 0 means all runs. Everything in the arena. */
 enum status store_runs(struct store *s, struct arena *a, struct run_record **out, size_t *count,
                        struct error *err);

@@ -221,6 +221,33 @@ static void md_rates(struct text *t, const struct snapshot *s, bool sweep)
         text_puts(t, "\n");
 }
 
+static void md_formats(struct text *t, const struct snapshot *s)
+{
+    if (s->format_count)
+        text_puts(t, "## Number formats\n\n| scene | picture | format | how | RMSE | relMSE | time "
+                     "over double's | command |\n|---|---|---|---|--:|--:|--:|---|\n");
+    for (size_t i = 0; i < s->format_count; i++) {
+        const struct number_format_record *r = s->formats[i].record;
+        text_puts(t, "| ");
+        md_text(t, r->scene);
+        text_printf(t, " | %ux%u, %u spp | ", r->width, r->height, r->spp);
+        md_text(t, r->format);
+        text_puts(t, " | ");
+        md_text(t, r->how);
+        if (r->reason) {
+            text_puts(t, ": ");
+            md_text(t, r->reason);
+            text_puts(t, " | | | | ");
+        } else {
+            text_printf(t, " | %.2g | %.2g | %.3g | ", r->rmse, r->relmse, r->times_double);
+        }
+        md_code(t, r->command);
+        text_puts(t, " |\n");
+    }
+    if (s->format_count)
+        text_puts(t, "\n");
+}
+
 void report_markdown(struct text *t, const struct snapshot *s)
 {
     struct headline n;
@@ -239,6 +266,7 @@ void report_markdown(struct text *t, const struct snapshot *s)
     md_findings(t, s);
     md_rates(t, s, false);
     md_rates(t, s, true);
+    md_formats(t, s);
     text_puts(t, "## Commands\n\n");
     for (size_t i = 0; i < s->run_count; i++)
         if (s->runs[i].shown) {

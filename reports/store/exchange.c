@@ -17,6 +17,7 @@ union any_record {
     struct bench_record bench;
     struct image_record image;
     struct film_record film;
+    struct number_format_record number_format;
 };
 
 /* ---- export --------------------------------------------------------------------------------- */
@@ -124,7 +125,7 @@ struct export_rows {
     size_t count, next;
 };
 
-/* Run by run: the run's line, then its devices, cases, benchmark rows and images. */
+/* Run by run: the run's line, then what has it in the order of record_kind. */
 static enum status runs_write(FILE *out, struct export_rows rows[RECORD_COUNT], struct error *err)
 {
     for (size_t r = 0; r < rows[RECORD_RUN].count; r++) {
@@ -241,6 +242,34 @@ void bench_record_json(struct json_writer *w, const struct bench_record *b)
     nested_json(w, "detail", b->detail);
     json_key_string(w, "command", b->command);
     json_key_string(w, "identity", b->identity);
+    json_end_object(w);
+}
+
+void number_format_record_json(struct json_writer *w, const struct number_format_record *r)
+{
+    json_begin_object(w);
+    json_key_string(w, "scene", r->scene);
+    json_key_string(w, "format", r->format);
+    json_key_string(w, "how", r->how);
+    json_key_integer(w, "bits", r->bits);
+    json_key_integer(w, "width", r->width);
+    json_key_integer(w, "height", r->height);
+    json_key_integer(w, "spp", r->spp);
+    json_key_integer(w, "max_depth", r->max_depth);
+    json_key_string(w, "reason", r->reason);
+    if (!r->reason) {
+        json_key(w, "mean");
+        json_begin_array(w);
+        for (int c = 0; c < 3; c++)
+            json_number(w, r->mean[c]);
+        json_end_array(w);
+        json_key_number(w, "double_g", r->double_green);
+        json_key_number(w, "rmse", r->rmse);
+        json_key_number(w, "relmse", r->relmse);
+        json_key_number(w, "us_per_sample", r->us_per_sample);
+        json_key_number(w, "times_double", r->times_double);
+    }
+    json_key_string(w, "command", r->command);
     json_end_object(w);
 }
 

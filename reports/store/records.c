@@ -95,6 +95,26 @@ static const struct field film_fields[] = {
     {"sums", FIELD_BYTES, AT(film_record, sums), 4},
     {"identity", FIELD_TEXT, AT(film_record, identity), 4},
 };
+static const struct field number_format_fields[] = {
+    {"scene", FIELD_KEY, AT(number_format_record, scene), 5},
+    {"format", FIELD_KEY, AT(number_format_record, format), 5},
+    {"how", FIELD_TEXT, AT(number_format_record, how), 5},
+    {"bits", FIELD_U32, AT(number_format_record, bits), 5},
+    {"width", FIELD_U32, AT(number_format_record, width), 5},
+    {"height", FIELD_U32, AT(number_format_record, height), 5},
+    {"spp", FIELD_U32, AT(number_format_record, spp), 5},
+    {"max_depth", FIELD_U32, AT(number_format_record, max_depth), 5},
+    {"reason", FIELD_TEXT, AT(number_format_record, reason), 5},
+    {"mean_r", FIELD_REAL, AT(number_format_record, mean[0]), 5},
+    {"mean_g", FIELD_REAL, AT(number_format_record, mean[1]), 5},
+    {"mean_b", FIELD_REAL, AT(number_format_record, mean[2]), 5},
+    {"double_g", FIELD_REAL, AT(number_format_record, double_green), 5},
+    {"rmse", FIELD_REAL, AT(number_format_record, rmse), 5},
+    {"relmse", FIELD_REAL, AT(number_format_record, relmse), 5},
+    {"us_per_sample", FIELD_REAL, AT(number_format_record, us_per_sample), 5},
+    {"times_double", FIELD_REAL, AT(number_format_record, times_double), 5},
+    {"command", FIELD_TEXT, AT(number_format_record, command), 5},
+};
 _Static_assert(AT(film_record, sums_size) == AT(film_record, sums) + sizeof(void *),
                "FIELD_BYTES: the size follows the pointer");
 _Static_assert(AT(image_record, png_size) == AT(image_record, png) + sizeof(void *),
@@ -114,6 +134,7 @@ const struct record_layout record_layouts[RECORD_COUNT] = {
     [RECORD_BENCH] = LAYOUT("bench", "bench", bench, 1),
     [RECORD_IMAGE] = LAYOUT("image", "image", image, 1),
     [RECORD_FILM] = LAYOUT("film", "film", film, 4),
+    [RECORD_NUMBER_FORMAT] = LAYOUT("number_format", "number_format", number_format, 5),
 };
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -290,6 +311,20 @@ static enum status film_check_sums(const struct film_record *f, struct error *er
     return STATUS_OK;
 }
 
+/* A row has a picture's figures or the reason why not. */
+static enum status number_format_check(const struct number_format_record *r, struct error *err)
+{
+    const bool figures = r->us_per_sample > 0 && r->times_double > 0 && r->rmse >= 0 &&
+                         r->relmse >= 0 && r->bits > 0,
+               none =
+                   r->us_per_sample == 0 && r->times_double == 0 && r->rmse == 0 && r->relmse == 0;
+    return (r->reason ? none : figures)
+               ? STATUS_OK
+               : error_msg(err, STATUS_ARG, "the row of %s in %s has %s", r->scene, r->format,
+                           r->reason ? "figures and a reason why not"
+                                     : "no figures, or wrong ones");
+}
+
 enum status record_check(enum record_kind kind, const void *record, struct error *err)
 {
     const struct record_layout *l = &record_layouts[kind];
@@ -305,6 +340,8 @@ enum status record_check(enum record_kind kind, const void *record, struct error
         TRY(case_check(record, err));
     if (kind == RECORD_FILM)
         TRY(film_check_sums(record, err));
+    if (kind == RECORD_NUMBER_FORMAT)
+        TRY(number_format_check(record, err));
     if (kind == RECORD_BENCH) {
         const struct bench_record *b = record;
         if (b->verdict != VERDICT_PASS &&

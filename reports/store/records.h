@@ -31,6 +31,7 @@ enum record_kind {
     RECORD_BENCH,
     RECORD_IMAGE,
     RECORD_FILM,
+    RECORD_NUMBER_FORMAT,
     RECORD_COUNT
 };
 struct record_layout {

@@ -537,6 +537,66 @@ static enum status identities_load(struct loader *l, struct error *err)
     return STATUS_OK;
 }
 
+/* ---- kinds of numbers: of a host, and no device's -------------------------------------------- */
+
+static enum status formats_read(struct loader *l, struct rows *out, struct error *err)
+{
+    void *data;
+    int64_t *runs;
+    size_t n;
+    TRY(store_read(l->store, l->a, RECORD_NUMBER_FORMAT, 0, &data, &runs, &n, err));
+    const struct number_format_record *records = data;
+    struct candidate *items = ARENA_ARRAY(l->a, struct candidate, out->count + n);
+    if (!items)
+        return no_memory(err);
+    if (out->count)
+        memcpy(items, out->items, out->count * sizeof *items);
+    out->items = items;
+    for (size_t i = 0; i < n; i++) {
+        struct candidate c = {.record = &records[i], .run = run_index(l, runs[i])};
+        if (c.run == SIZE_MAX)
+            continue;
+        c.order = ((uint64_t)c.run << 32) + i;
+        while (text_order(l->out->runs[c.column].host, l->out->runs[c.run].host) != 0)
+            c.column++; /* the first run of that host */
+        items[out->count++] = c;
+    }
+    return STATUS_OK;
+}
+
+static int format_same(const struct candidate *a, const struct candidate *b)
+{
+    const struct number_format_record *x = a->record, *y = b->record;
+    int c = (a->column > b->column) - (a->column < b->column);
+    c = c ? c : text_order(x->scene, y->scene);
+    c = c ? c : u32_order(x->width, y->width);
+    c = c ? c : u32_order(x->height, y->height);
+    c = c ? c : u32_order(x->spp, y->spp);
+    c = c ? c : u32_order(x->max_depth, y->max_depth);
+    c = c ? c : u32_order(x->bits, y->bits);
+    return c ? c : text_order(x->format, y->format);
+}
+SORT_BY(format_sort, format_same)
+
+static enum status formats_keep(struct loader *l, const struct rows *rows, struct error *err)
+{
+    struct snapshot *s = l->out;
+    s->formats = ARENA_ARRAY(l->a, struct snapshot_number_format, rows->count);
+    if (!s->formats)
+        return no_memory(err);
+    if (rows->count)
+        qsort(rows->items, rows->count, sizeof *rows->items, format_sort);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct candidate *c = &rows->items[i];
+        if (i + 1 < rows->count && format_same(c, c + 1) == 0)
+            continue;
+        s->formats[s->format_count++] =
+            (struct snapshot_number_format){.record = c->record, .run = c->run};
+        s->runs[c->run].shown = true;
+    }
+    return STATUS_OK;
+}
+
 static enum status devices_load(struct loader *l, struct error *err)
 {
     void *data;
@@ -712,7 +772,7 @@ static enum status store_load(struct loader *l, struct rows rows[RECORD_COUNT], 
     TRY(identities_load(l, err));
     for (int k = SHOWN_FIRST; k < SHOWN_END; k++)
         TRY(rows_read(l, (enum record_kind)k, &rows[k], err));
-    return STATUS_OK;
+    return formats_read(l, &rows[RECORD_NUMBER_FORMAT], err);
 }
 
 enum status snapshot_load(struct store *const *stores, size_t count, struct arena *a, bool all_runs,
@@ -743,6 +803,8 @@ enum status snapshot_load(struct store *const *stores, size_t count, struct aren
         st = columns_name(a, &snap, err);
     if (!st)
         st = rows_keep(&l, rows, err);
+    if (!st)
+        st = formats_keep(&l, &rows[RECORD_NUMBER_FORMAT], err);
     if (!st)
         list_count(&snap);
     if (!st)

@@ -44,13 +44,19 @@ struct snapshot_image {
     const struct image_record *record;
     size_t column, run;
 };
+struct snapshot_number_format {
+    const struct number_format_record *record;
+    size_t run;
+};
 struct snapshot {
     struct snapshot_run *runs;
     struct snapshot_column *columns;
     struct snapshot_case *cases;    /* by name, then column */
     struct snapshot_bench *benches; /* in the order of adding */
     struct snapshot_image *images;
-    size_t run_count, column_count, case_count, bench_count, image_count;
+    struct snapshot_number_format
+        *formats; /* by host, scene, job, bits and name; the newest of each */
+    size_t run_count, column_count, case_count, bench_count, image_count, format_count;
     const char **names; /* of cases, sorted, each once */
     size_t name_count;
     const char *list, *list_hash; /* of the newest conformance run; NULL: not known */

@@ -571,6 +571,12 @@ enum status store_add_film(struct store *s, int64_t run, const struct film_recor
     return add(s, RECORD_FILM, run, f, NULL, err);
 }
 
+enum status store_add_number_format(struct store *s, int64_t run,
+                                    const struct number_format_record *r, struct error *err)
+{
+    return add(s, RECORD_NUMBER_FORMAT, run, r, NULL, err);
+}
+
 /* ---- reading ---------------------------------------------------------------------------- */
 
 /* A stranger's store may hold anything: what does not fit is TYPE, with its place. */

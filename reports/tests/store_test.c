@@ -489,7 +489,7 @@ static void imports_are_whole_or_nothing(void **state)
     } rows[] = {
         {"", STATUS_PARSE, 1, "isophote-store"},
         {"{\"type\":\"run\"}", STATUS_TYPE, 1, "first line"},
-        {"{\"type\":\"isophote-store\",\"schema\":5}", STATUS_UNSUPPORTED, 1, "version 5"},
+        {"{\"type\":\"isophote-store\",\"schema\":6}", STATUS_UNSUPPORTED, 1, "version 6"},
         {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":"
          "\"bench\"}\n{\"type\":\"bench\",\"run\":2}",
          STATUS_TYPE, 3, "no run 2"},
@@ -516,6 +516,14 @@ static void imports_are_whole_or_nothing(void **state)
          "\n{\"type\":\"image\",\"run\":1,\"scene\":\"a\",\"device\":\"d\",\"kind\":\"picture\","
          "\"png\":\"%%%%\"}",
          STATUS_TYPE, 3, "base64"},
+        {"{\"type\":\"isophote-store\",\"schema\":5}\n{\"type\":\"run\",\"run\":1,\"kind\":\"x\"}"
+         "\n{\"type\":\"number_format\",\"run\":1,\"scene\":\"a\",\"format\":\"f\",\"bits\":8,"
+         "\"us_per_sample\":1,\"times_double\":1,\"rmse\":-1}",
+         STATUS_TYPE, 3, "no figures, or wrong ones"},
+        {"{\"type\":\"isophote-store\",\"schema\":5}\n{\"type\":\"run\",\"run\":1,\"kind\":\"x\"}"
+         "\n{\"type\":\"number_format\",\"run\":1,\"scene\":\"a\",\"format\":\"f\",\"bits\":8,"
+         "\"reason\":\"no\",\"relmse\":1}",
+         STATUS_TYPE, 3, "figures and a reason why not"},
         {"[]", STATUS_TYPE, 1, "object"},
     };
     struct store *s = fresh(path_a);
@@ -527,7 +535,7 @@ static void imports_are_whole_or_nothing(void **state)
         assert_string_equal(err.file, "in.jsonl");
         assert_non_null(strstr(err.msg, rows[i].says));
         char *text = exported(s);
-        assert_string_equal(text, "{\"type\":\"isophote-store\",\"schema\":4,\"records\":0}\n");
+        assert_string_equal(text, "{\"type\":\"isophote-store\",\"schema\":5,\"records\":0}\n");
         free(text);
     }
     store_close(s);
