@@ -3,27 +3,17 @@
  * DIR/textures/town-*.png, which are kept in the repository. Streets on a grid, houses of a few
  * kinds, each with its own height, turn and colour; every surface has a picture: facades (colour
  * and gloss), tiles, cobbles. */
-#include "scenes.h"
+#include "made.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SIDE = 128 };
-typedef void painter(double x, double y, double rgb[3]);
-
-static double random01(uint32_t a, uint32_t b)
-{
-    uint32_t out[4];
-    philox4x32((const uint32_t[4]){a, b, 0, 0}, (const uint32_t[2]){2026, 11}, out);
-    return u01(out[0]);
-}
-
 static void gray(double v, double rgb[3]) { rgb[0] = rgb[1] = rgb[2] = v; }
 
 static double mortar(double x, double y)
 {
-    return random01((uint32_t)(x * SIDE), 100 + (uint32_t)(y * SIDE));
+    return made_random((uint32_t)(x * MADE_SIDE), 100 + (uint32_t)(y * MADE_SIDE));
 }
 
 static bool in_window(double x, double y) { return fabs(x - 0.5) < 0.22 && fabs(y - 0.52) < 0.3; }
@@ -51,7 +41,7 @@ static void tiles(double x, double y, double rgb[3])
 {
     double row = floor(8 * y), u = 4 * x + 0.5 * fmod(row, 2), v = 8 * y - row;
     double in = u - floor(u) - 0.5, shade = 0.55 + 0.45 * sqrt(fmax(0, 1 - 4 * in * in));
-    double own = 0.85 + 0.15 * random01((uint32_t)fmod(floor(u), 4), 7 + (uint32_t)row);
+    double own = 0.85 + 0.15 * made_random((uint32_t)fmod(floor(u), 4), 7 + (uint32_t)row);
     shade *= own * (v < 0.12 ? 0.55 : 1);
     rgb[0] = 0.78 * shade;
     rgb[1] = 0.42 * shade;
@@ -67,8 +57,8 @@ static void cobbles(double x, double y, double rgb[3])
     for (int j = -1; j <= N; j++)
         for (int i = -1; i <= N; i++) {
             uint32_t a = (uint32_t)((i + N) % N), b = (uint32_t)((j + N) % N);
-            double px = (i + 0.2 + 0.6 * random01(a, 200 + b)) / N;
-            double py = (j + 0.2 + 0.6 * random01(a, 300 + b)) / N;
+            double px = (i + 0.2 + 0.6 * made_random(a, 200 + b)) / N;
+            double py = (j + 0.2 + 0.6 * made_random(a, 300 + b)) / N;
             double d = hypot(x - px, y - py);
             if (d < best) {
                 second = best;
@@ -78,49 +68,13 @@ static void cobbles(double x, double y, double rgb[3])
                 second = d;
             }
         }
-    double v = (0.4 + 0.25 * random01(stone, 400)) * (second - best < 0.02 ? 0.45 : 1);
+    double v = (0.4 + 0.25 * made_random(stone, 400)) * (second - best < 0.02 ? 0.45 : 1);
     rgb[0] = v;
     rgb[1] = 0.97 * v;
     rgb[2] = 0.9 * v;
 }
 
-static enum status write_picture(const char *folder, const char *name, painter *paint,
-                                 struct error *err)
-{
-    static uint8_t rgb[SIDE * SIDE * 3];
-    struct arena a = {0};
-    const uint8_t *png;
-    size_t size;
-    for (int y = 0; y < SIDE; y++)
-        for (int x = 0; x < SIDE; x++) {
-            double v[3];
-            paint((x + 0.5) / SIDE, 1 - (y + 0.5) / SIDE, v);
-            for (int c = 0; c < 3; c++)
-                rgb[3 * (y * SIDE + x) + c] = (uint8_t)(fmin(fmax(v[c], 0), 1) * 255 + 0.5);
-        }
-    enum status s = image_encode_png(&a, SIDE, SIDE, rgb, &png, &size, err);
-    char *path = arena_printf(&a, "%s/textures/%s.png", folder, name);
-    if (!s)
-        s = path ? file_write(path, png, size, err) : STATUS_MEMORY;
-    arena_free(&a);
-    return s;
-}
-
 /* ---- the scene ------------------------------------------------------------------------------ */
-
-static void numbers(struct json_writer *w, const char *key, const double *v, size_t n)
-{
-    json_key(w, key);
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++)
-        json_number(w, round(v[i] * 1000) / 1000);
-    json_end_array(w);
-}
-
-static void triple(struct json_writer *w, const char *key, double a, double b, double c)
-{
-    numbers(w, key, (const double[3]){a, b, c}, 3);
-}
 
 static void texture(struct json_writer *w, const char *name, const char *file, double su, double sv,
                     bool linear)
@@ -144,7 +98,7 @@ static void lookup(struct json_writer *w, const char *key, const char *name, con
     json_begin_object(w);
     json_key_string(w, "texture", name);
     if (tint)
-        numbers(w, "scale", tint, 3);
+        made_numbers(w, "scale", tint, 3);
     else
         json_key_string(w, "channel", "r");
     json_end_object(w);
@@ -263,8 +217,8 @@ static void write_houses(struct json_writer *w)
         json_begin_object(w);
         json_key_string(w, "type", "box");
         json_key_string(w, "material", facade_name);
-        triple(w, "min", -x, 0, -z);
-        triple(w, "max", x, y, z);
+        made_triple(w, "min", -x, 0, -z);
+        made_triple(w, "max", x, y, z);
         json_end_object(w);
         write_roof(w, x, y, z);
         json_end_array(w);
@@ -275,8 +229,8 @@ static void write_houses(struct json_writer *w)
 static void write_placing(struct json_writer *w, uint32_t i, uint32_t j)
 {
     char name[32];
-    snprintf(name, sizeof name, "house%u", (unsigned)(random01(i, 500 + j) * KINDS));
-    double angle = 90 * floor(4 * random01(i, 600 + j)) + 6 * (random01(i, 700 + j) - 0.5);
+    snprintf(name, sizeof name, "house%u", (unsigned)(made_random(i, 500 + j) * KINDS));
+    double angle = 90 * floor(4 * made_random(i, 600 + j)) + 6 * (made_random(i, 700 + j) - 0.5);
     double x = 2.15 * (i - 4.5) + (i >= 5 ? 0.9 : -0.9), z = -2.2 * j + (j >= 4 ? -1.2 : 0);
     json_begin_object(w);
     json_key_string(w, "type", "instance");
@@ -284,17 +238,18 @@ static void write_placing(struct json_writer *w, uint32_t i, uint32_t j)
     json_key(w, "transform");
     json_begin_array(w);
     json_begin_object(w);
-    triple(w, "scale", 1, 0.85 + 0.4 * random01(i, 800 + j), 1);
+    made_triple(w, "scale", 1, 0.85 + 0.4 * made_random(i, 800 + j), 1);
     json_end_object(w);
     json_begin_object(w);
     json_key(w, "rotate");
     json_begin_object(w);
-    triple(w, "axis", 0, 1, 0);
+    made_triple(w, "axis", 0, 1, 0);
     json_key_number(w, "angle", round(angle * 10) / 10);
     json_end_object(w);
     json_end_object(w);
     json_begin_object(w);
-    triple(w, "translate", x + 0.2 * random01(i, 900 + j), 0, z + 0.2 * random01(i, 1000 + j));
+    made_triple(w, "translate", x + 0.2 * made_random(i, 900 + j), 0,
+                z + 0.2 * made_random(i, 1000 + j));
     json_end_object(w);
     json_end_array(w);
     json_end_object(w);
@@ -315,13 +270,13 @@ static void write_square(struct json_writer *w, int i)
     json_begin_object(w);
     json_key(w, "rotate");
     json_begin_object(w);
-    triple(w, "axis", 1, 0, 0);
+    made_triple(w, "axis", 1, 0, 0);
     json_key_number(w, "angle", -90);
     json_end_object(w);
     json_end_object(w);
     json_begin_object(w);
     int row = i / 8, column = i % 8;
-    triple(w, "translate", 6 * column - 21, 0, 13 - 6 * row);
+    made_triple(w, "translate", 6 * column - 21, 0, 13 - 6 * row);
     json_end_object(w);
     json_end_array(w);
     json_end_object(w);
@@ -337,8 +292,8 @@ static void write_town(struct json_writer *w)
                     "scenes/generate/town.c.");
     json_key(w, "camera");
     json_begin_object(w);
-    triple(w, "origin", 0.6, 5.6, 8.2);
-    triple(w, "target", -0.1, 0.5, -3.4);
+    made_triple(w, "origin", 0.6, 5.6, 8.2);
+    made_triple(w, "target", -0.1, 0.5, -3.4);
     json_key_number(w, "fov", 42);
     json_end_object(w);
     json_key(w, "film");
@@ -374,26 +329,23 @@ int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        painter *paint;
+        made_painter *paint;
     } pictures[] = {{"town-facade", facade},
                     {"town-gloss", gloss},
                     {"town-tiles", tiles},
                     {"town-cobbles", cobbles}};
     struct error err = {0};
     struct json_writer w = {.pretty = true};
-    char path[4096];
     enum status s = STATUS_OK;
     if (argc != 2) {
         fprintf(stderr, "usage: town DIR\n");
         return 2;
     }
     for (size_t i = 0; !s && i < sizeof pictures / sizeof *pictures; i++)
-        s = write_picture(argv[1], pictures[i].name, pictures[i].paint, &err);
+        s = made_picture(argv[1], pictures[i].name, pictures[i].paint, &err);
     write_town(&w);
-    snprintf(path, sizeof path, "%s/town.json", argv[1]);
     if (!s)
-        s = w.out.failed ? STATUS_MEMORY : file_write(path, w.out.data, w.out.len, &err);
-    text_free(&w.out);
+        s = made_scene(&w, argv[1], "town.json", &err);
     if (s)
         fprintf(stderr, "town: %s\n", err.msg);
     return s ? 1 : 0;

@@ -23,7 +23,7 @@ jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)
 
 faults = 0
-paths = sorted(glob.glob(os.path.join(root, "scenes/library/*.json")) + glob.glob(os.path.join(root, "scenes/real/*.json")))
+paths = sorted(glob.glob(os.path.join(root, "scenes/library/*.json")) + glob.glob(os.path.join(root, "scenes/real/*.json")) + glob.glob(os.path.join(root, "scenes/large/*.json")))
 for path in paths:
     with open(path, encoding="utf-8") as f:
         scene = json.load(f)
