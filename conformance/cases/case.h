@@ -74,7 +74,7 @@ enum status case_ready(struct run_context *c, enum math_mode mode, enum bvh_kind
  * the program for this scene only the part with the probes is compiled, when the first one runs. */
 enum status case_ready_to_probe(struct run_context *c, enum math_mode mode, enum bvh_kind bvh,
                                 struct error *err);
-/* The scene that t says; frees t. */
+/* The scene that t says, in place of the one before; frees t. */
 enum status case_materials(struct run_context *c, struct text *t, struct error *err);
 /* Phases for the budgets. */
 void case_compiling(struct run_context *c, bool compiling);

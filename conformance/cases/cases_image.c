@@ -682,5 +682,7 @@ static const struct case_row plain_rows[] = {
      image_dense},
     {"image.dense.14", "masked lamps under a tree of lights, and more: scenes/dense/masks.json",
      image_dense},
+    {"image.dense.15", "rays that shaders shoot at their limits: scenes/dense/rays.json",
+     image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

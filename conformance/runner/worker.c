@@ -43,12 +43,17 @@ enum status case_scene(struct run_context *c, struct error *err)
     return scene_load(c->scene_path, &c->scene, err);
 }
 
-enum status case_library_scene(struct run_context *c, const char *name, struct error *err)
+static void forget_scene(struct run_context *c)
 {
     reference_close(c->reference);
     c->reference = NULL;
     scene_free(c->scene);
     c->scene = NULL;
+}
+
+enum status case_library_scene(struct run_context *c, const char *name, struct error *err)
+{
+    forget_scene(c);
     TRY(data_path(c->arena, arena_printf(c->arena, "scenes/library/%s.json", name), &c->scene_path,
                   err));
     return case_scene(c, err);
@@ -103,6 +108,7 @@ enum status case_ready_to_probe(struct run_context *c, enum math_mode mode, enum
 
 enum status case_materials(struct run_context *c, struct text *t, struct error *err)
 {
+    forget_scene(c);
     enum status s = t->failed ? error_msg(err, STATUS_MEMORY, "out of memory for the materials")
                               : scene_load_memory("materials of the case.json", t->data, t->len,
                                                   &c->scene, err);
