@@ -136,6 +136,19 @@ static enum status row_read(struct formats *f, struct number_format_record *r, s
     r->us_per_sample = number_at(made, "us_per_sample");
     r->times_double = number_at(made, "times_double");
     r->max_depth = (uint32_t)number_at(v, "max_depth");
+    const struct json *error = made->type == JSON_OBJECT ? json_get(made, "relmse") : NULL;
+    if (error && error->type == JSON_NULL)
+        *r = (struct number_format_record){
+            .scene = r->scene,
+            .format = r->format,
+            .how = r->how,
+            .bits = r->bits,
+            .width = r->width,
+            .height = r->height,
+            .spp = r->spp,
+            .max_depth = r->max_depth,
+            .command = r->command,
+            .reason = "the picture is not finite: sums grow beyond the format's largest number"};
     return STATUS_OK;
 }
 
@@ -183,6 +196,10 @@ static enum status row_make(struct formats *f, const char *scene, struct number_
     TRY(child_run(argv, NULL, f->said, sizeof f->said, &code, err));
     if (code == 0)
         return row_read(f, r, err);
+    if (code == 2) {
+        const char *why = reason_of(f->a, f->said);
+        return error_msg(err, STATUS_PARSE, "%s", why ? why : "bad input");
+    }
     r->reason = code < 0 ? arena_printf(f->a, "number_formats was ended by signal %d", -code)
                          : reason_of(f->a, f->said);
     *broken = code != 77;

@@ -27,7 +27,12 @@ const char usual[] = "float32,float16,bfloat16,fixed16.16";
 enum { NOTHING_RAN = 77 }; /* exit status: no mistake of the caller's */
 
 /* Of the processor, so that others' work does not count. */
-double seconds_used() { return (double)std::clock() / CLOCKS_PER_SEC; }
+double seconds_used()
+{
+    struct timespec t = {};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 template <typename G, typename L, typename F>
 double timed(const struct scene *s, const tracing &with, double *rgb)
@@ -243,6 +248,14 @@ row row_of(const format &f, double seconds, const std::vector<double> &x,
     return r;
 }
 
+/* null: sums have grown beyond the format's largest number. */
+std::string json(double v)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", v);
+    return std::isfinite(v) ? text : "null";
+}
+
 void print(const std::vector<row> &rows, const request &q, double samples)
 {
     if (!q.json)
@@ -251,11 +264,12 @@ void print(const std::vector<row> &rows, const request &q, double samples)
     for (const row &r : rows) {
         const double us = 1e6 * r.seconds / samples, times = r.seconds / rows[0].seconds;
         if (q.json)
-            printf("%s{\"format\": \"%s\", \"bits\": %d, \"how\": \"%s\", "
-                   "\"mean\": [%.9g, %.9g, %.9g], \"rmse\": %.6g, "
-                   "\"relmse\": %.6g, \"us_per_sample\": %.6g, \"times_double\": %.6g}",
-                   &r != &rows[0] ? ", " : "{\"rows\": [", r.name.c_str(), r.bits, r.how, r.mean[0],
-                   r.mean[1], r.mean[2], r.rmse, r.relmse, us, times);
+            printf("%s{\"format\": \"%s\", \"bits\": %d, \"how\": \"%s\", \"mean\": [%s, %s, %s], "
+                   "\"rmse\": %s, \"relmse\": %s, \"us_per_sample\": %s, \"times_double\": %s}",
+                   &r != &rows[0] ? ", " : "{\"rows\": [", r.name.c_str(), r.bits, r.how,
+                   json(r.mean[0]).c_str(), json(r.mean[1]).c_str(), json(r.mean[2]).c_str(),
+                   json(r.rmse).c_str(), json(r.relmse).c_str(), json(us).c_str(),
+                   json(times).c_str());
         else
             printf("%-14s %8.5f %8.5f %8.5f   %9.2e %9.2e %10.3g %8.2f\n", r.name.c_str(),
                    r.mean[0], r.mean[1], r.mean[2], r.rmse, r.relmse, us, times);
@@ -343,7 +357,10 @@ int main(int argc, char **argv)
     struct error err = {};
     struct scene *s = nullptr;
     if (scene_load(q.scene, &s, &err) != STATUS_OK) {
-        fprintf(stderr, "number_formats: %s\n", err.msg);
+        if (err.line)
+            fprintf(stderr, "number_formats: %s:%u:%u: %s\n", err.file, err.line, err.col, err.msg);
+        else
+            fprintf(stderr, "number_formats: %s\n", err.msg);
         return 2;
     }
     if (const char *what = beyond(s)) {

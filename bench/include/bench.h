@@ -147,7 +147,7 @@ struct number_format_end {
 };
 /* Each row is stored and told. A format or scene that cannot be is a row with the reason. Fails
  * only for the whole: TYPE for a name that is no format or a width out of range, with its column;
- * MISSING without the tool, CANCELLED, MEMORY, and what the store says. */
+ * PARSE for a scene that cannot be read; MISSING without the tool, CANCELLED, MEMORY, and what the store says. */
 enum status number_formats_run(const char *const *scenes, size_t count,
                                const struct number_format_options *o, struct number_format_end *end,
                                struct error *err);

@@ -5,6 +5,7 @@ against double, and bad requests."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,16 @@ with tempfile.TemporaryDirectory() as folder:
     # double in double's place is no other picture, at no other cost
     itself = json.loads(program("sweep", scene, "--axis", "number-format=double", *small, "--json").stdout)["rows"][0]
     assert itself["relmse"] == 0 and itself["bits"] == 64 and 0.2 < itself["times_double"] < 5, itself
+    # float16 ends at 65504: what is brighter in all has no finite picture, and the next format has its row
+    bright = json.loads(pathlib.Path(scene).read_text())
+    bright["environment"]["radiance"] = 20000
+    pathlib.Path(folder + "/bright.json").write_text(json.dumps(bright))
+    ended = json.loads(program("sweep", folder + "/bright.json", "--axis", "number-format=float16,bfloat16", *small, "--json").stdout)["rows"]
+    assert "not finite" in ended[0]["reason"] and not ended[1]["reason"] and ended[1]["relmse"] > 0, ended
+    # a scene that is none ends the whole, with the place
+    pathlib.Path(folder + "/bad.json").write_text(pathlib.Path(scene).read_text().replace('"material": "floor"', '"material": "flor"'))
+    done = program("sweep", folder + "/bad.json", "--axis", "number-format=float16", *small, "--json")
+    assert done.returncode == 2 and re.search(r"bad[.]json:16:\d+: no material", done.stderr) and not done.stdout, done
     # the command of a row gives it again
     words = swept[1]["command"].split()[1:]
     assert json.loads(program(*words, "--json").stdout)["rows"][0]["relmse"] == swept[1]["relmse"], words
