@@ -60,6 +60,7 @@ program=$1 hide=$2
 "$program" export cornell --mitsuba m --plugins && [ -s m/isophote_bsdfs.py ]
 printf '#include <color2.h>\nshader s(output float x = 0) { color2 c = color2(1, 2); x = c.r; }\n' >s.asl
 "$program" aslc s.asl
+"$program" sweep cornell --axis number-format=float16,fixed8.8 --width 8 --height 8 --spp 2 --store s.db # a helper
 "$program" report --store s.db -o r.html && [ -s r.html ]
 ISOPHOTE_HIP_LIBRARY=nvidia "$program" devices
 # A helper finds the library beside it, whatever the machine lacks that the library asks for.

@@ -68,6 +68,7 @@ as_user isophote conform --device native --filter '^(kernel[.]rng|image[.]strict
 apt-get -q install -y --no-install-recommends pocl-opencl-icd
 as_user isophote conform --device opencl:0 --filter '^(kernel[.]rng|image[.]strict[.]cornell)' --store s.db --junit j.xml
 as_user isophote bench cornell --device opencl:0 --device native --width 64 --height 64 --spp 4 --budget 2 --store s.db
+as_user isophote sweep cornell --axis number-format=float32,float16,fixed8.8 --width 8 --height 8 --spp 2 --store s.db
 as_user isophote report --store s.db -o report.html
 as_user test -s report.html
 # The shader library and its example.
