@@ -320,7 +320,7 @@ enum status kernel_trees(struct run_context *c, struct error *err)
     }
     enum status s = tally_verdict(&t, c);
     if (c->result->verdict == VERDICT_PASS)
-        case_pass(c, "%d scenes: worst t %.2f of its bound, %zu benign flips against the reference",
+        case_pass(c, "%d scenes: worst %.2f of its bound, %zu benign flips against the reference",
                   SCENES, t.worst, flips);
     return s;
 }

@@ -217,10 +217,11 @@ static void choices_off(const struct run_context *c, const uint32_t *in, const u
             reference_light_chance_wide(c->reference, light, P, Ng, width, CHANCE_SLACK, chance);
             const double least = floor(fmax(CHOICES * chance[0] - moved, 0)),
                          most = chance[1] > 0 ? ceil(CHOICES * chance[1] + moved) : 0;
-            tally_near(t, count[light], (least + most) / 2, (most - least) / 2,
-                       "P (%.9g, %.9g, %.9g), Ng (%.4g, %.4g, %.4g): how many of %d numbers choose "
-                       "light %u, %u nodes at a time",
-                       P[0], P[1], P[2], Ng[0], Ng[1], Ng[2], (int)CHOICES, light, width);
+            tally_equal(
+                t, count[light], (int64_t)fmin(fmax(count[light], least), most),
+                "P (%.9g, %.9g, %.9g), Ng (%.4g, %.4g, %.4g): how many of %d numbers choose "
+                "light %u, %u nodes at a time",
+                P[0], P[1], P[2], Ng[0], Ng[1], Ng[2], (int)CHOICES, light, width);
         }
     }
 }
