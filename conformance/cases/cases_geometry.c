@@ -119,8 +119,7 @@ static int64_t id(uint32_t primitive) { return primitive == UINT32_MAX ? -1 : (i
 /* ---- the reference --------------------------------------------------------------------------- */
 
 /* In mode fast: what the device met is there within its bounds, and it missed nothing that rounding
- * does not leave open. A cut-out's rim is where the texture has it: a shift of the ray says whether
- * that is near. */
+ * does not leave open. */
 static void compare_fast(const struct run_context *c, const struct arithmetic *arithmetic,
                          struct tally *t, const uint32_t *row, const uint32_t *out,
                          const char *what, const struct reference_hit *h, size_t *flips)
@@ -138,7 +137,7 @@ static void compare_fast(const struct run_context *c, const struct arithmetic *a
         return;
     }
     const struct fast_meeting m =
-        met ? fast_meet(arithmetic, c->scene, out[0], o, d) : (struct fast_meeting){0};
+        met ? fast_meet(arithmetic, c->scene, out[0], o, d, at) : (struct fast_meeting){0};
     const enum fast_hit judged =
         fast_hit_judge(arithmetic, c->scene, c->reference, o, d, t_max, out[0], at, h, &missed);
     if (judged == FAST_HIT_ABSENT) {
@@ -148,8 +147,7 @@ static void compare_fast(const struct run_context *c, const struct arithmetic *a
                     what, text, at, m.t, m.t_off, m.inside, m.inside_off);
         return;
     }
-    if (judged != FAST_HIT_STANDS &&
-        margin_hit(arithmetic, c->scene, c->reference, o, d, t_max, out[0], h) > 1) {
+    if (judged != FAST_HIT_STANDS) {
         tally_equal(t, id(out[0]), id(missed.primitive), "%s, %s: primitive%s", what, text,
                     judged == FAST_HIT_HOLLOW ? ", which is cut out there" : "");
         return;

@@ -34,47 +34,116 @@ static struct fast_meeting meet_triangle(const struct scene *s, uint32_t primiti
         .inside_off = 0x1p-20 + unit * (d2 * (far + fabs(b1) * d1) + d1 * (far + fabs(b2) * d2)),
         .t = t,
         .t_off = unit * d1 * d2 * (far / vec_length(d) + fabs(t)) + 4 * ULP * fabs(t),
+        .other_t = INFINITY,
         .b = {b1, b2},
     };
 }
 
-/* Spheres and disks have one test in all modes, and the bounds of all modes (bounds.c). A sphere's t
- * goes with a root of r^2 - l^2, l being the line's distance from the centre: where l is off by e
- * that root is off by no more than sqrt(2 r e + e^2), however flat the ray. */
-static struct fast_meeting meet_round(const struct arithmetic *a, const struct scene *s,
-                                      uint32_t primitive, const double o[3], const double d[3])
+/* Spheres and disks have one test in all modes, and the bounds of all modes (bounds.c). */
+static struct fast_meeting meet_disk(const struct arithmetic *a, const struct scene *s,
+                                     uint32_t primitive, const double o[3], const double d[3])
 {
-    struct fast_meeting m = {.inside = -INFINITY};
-    double P[3], n[3], c[3], l[3];
+    const struct disk *disk = &s->disks[primitive - s->triangle_count - s->sphere_count];
+    struct fast_meeting m = {.inside = -INFINITY, .other_t = INFINITY};
+    double P[3], n[3], c[3];
     struct hit_bounds b;
     if (!primitive_carrier(s, primitive, o, d, &m.t))
         return m;
     vec_madd(P, o, m.t, d);
     primitive_normal(s, primitive, P, n);
     hit_bounds(a, s, primitive, o, d, m.t, P, n, &b);
+    vec_load(c, disk->center);
+    m.inside = ((double)disk->radius - vec_distance(P, c)) * fabs(vec_dot(n, d));
     m.inside_off = b.position;
     m.t_off = b.t;
-    const uint32_t i = primitive - s->triangle_count;
-    if (i < s->sphere_count) {
-        const double r = (double)s->spheres[i].radius, e = b.position;
-        vec_load(c, s->spheres[i].center);
-        vec_madd(l, o, -1, c);
-        vec_madd(l, l, -vec_dot(l, d) / vec_dot(d, d), d);
-        m.inside = r - vec_length(l);
-        m.t_off = fmin(b.t, sqrt(2 * r * e + e * e) + e + roundings(a, 8, 1, 1) * m.t);
-    } else {
-        const struct disk *disk = &s->disks[i - s->sphere_count];
-        vec_load(c, disk->center);
-        m.inside = ((double)disk->radius - vec_distance(P, c)) * fabs(vec_dot(n, d));
-    }
+    return m;
+}
+
+/* t goes with a root of r^2 - l^2, l being the line's distance from the centre: where l is off by e
+ * that root is off by no more than sqrt(2 r e + e^2), however flat the ray. A near miss counts as
+ * touching. */
+static struct fast_meeting meet_sphere(const struct arithmetic *a, const struct scene *s,
+                                       uint32_t primitive, const double o[3], const double d[3],
+                                       double near)
+{
+    const struct sphere *sphere = &s->spheres[primitive - s->triangle_count];
+    const double r = (double)sphere->radius;
+    double c[3], f[3], l[3], P[3], n[3];
+    struct hit_bounds b;
+    vec_load(c, sphere->center);
+    vec_madd(f, o, -1, c);
+    const double middle = -vec_dot(f, d) / vec_dot(d, d);
+    vec_madd(l, f, middle, d);
+    const double half = sqrt(fmax(r * r - vec_dot(l, l), 0) / vec_dot(d, d)),
+                 side = near < middle ? -half : half;
+    struct fast_meeting m = {
+        .inside = r - vec_length(l), .t = middle + side, .other_t = middle - side};
+    vec_madd(P, o, m.t, d);
+    primitive_normal(s, primitive, P, n);
+    hit_bounds(a, s, primitive, o, d, fabs(m.t), P, n, &b);
+    const double e = b.position;
+    m.inside_off = e;
+    m.t_off = fmin(b.t, sqrt(2 * r * e + e * e) + e + roundings(a, 8, 1, 1) * fabs(m.t));
     return m;
 }
 
 struct fast_meeting fast_meet(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
-                              const double o[3], const double d[3])
+                              const double o[3], const double d[3], double near)
 {
     return primitive_is_triangle(s, primitive) ? meet_triangle(s, primitive, o, d)
-                                               : meet_round(a, s, primitive, o, d);
+           : primitive - s->triangle_count < s->sphere_count
+               ? meet_sphere(a, s, primitive, o, d, near)
+               : meet_disk(a, s, primitive, o, d);
+}
+
+/* ---- the judge --------------------------------------------------------------------------------- */
+
+struct asked {
+    const struct arithmetic *a;
+    const struct scene *scene;
+    const struct reference *reference;
+    const double *o, *d;
+    double t_max;
+};
+
+/* Does the reference meet the primitive on a ray from `from`, on the side that m is of? */
+static bool is_met(const struct asked *q, const double from[3], uint32_t primitive,
+                   const struct fast_meeting *m)
+{
+    struct reference_hit h, next;
+    reference_hit_closest(q->reference, from, q->d, q->t_max, &h);
+    for (; h.primitive != UINT32_MAX; h = next) {
+        if (h.primitive == primitive && fabs(h.t - m->t) <= fabs(h.t - m->other_t))
+            return true;
+        reference_hit_next(q->reference, from, q->d, &h, q->t_max, &next);
+    }
+    return false;
+}
+
+/* Does a ray that is shifted by no more than the bound of positions meet it (or, not `met`, pass)? */
+static bool shift_decides(const struct asked *q, uint32_t primitive, const struct fast_meeting *m,
+                          bool met)
+{
+    double P[3], n[3], f[3][3], from[3];
+    struct hit_bounds b;
+    vec_madd(P, q->o, m->t, q->d);
+    primitive_normal(q->scene, primitive, P, n);
+    hit_bounds(q->a, q->scene, primitive, q->o, q->d, m->t, P, n, &b);
+    vec_frame(q->d, f);
+    for (int i = 0; i < 32; i++) {
+        const double phi = i * 0.39269908169872414, size = b.position / (i < 16 ? 1 : 4);
+        vec_madd(from, q->o, size * cos(phi), f[0]);
+        vec_madd(from, from, size * sin(phi), f[1]);
+        if (is_met(q, from, primitive, m) == met)
+            return true;
+    }
+    return false;
+}
+
+static bool may_be_cut_out(const struct scene *s, uint32_t primitive)
+{
+    const struct material *m = &s->materials[scene_material_of(s, primitive)];
+    return m->alpha_mode == ALPHA_MASK || m->single_sided;
 }
 
 enum fast_hit fast_hit_judge(const struct arithmetic *a, const struct scene *s,
@@ -82,10 +151,12 @@ enum fast_hit fast_hit_judge(const struct arithmetic *a, const struct scene *s,
                              double t_max, uint32_t primitive, double t,
                              const struct reference_hit *ref, struct reference_hit *missed)
 {
+    const struct asked q = {a, s, r, o, d, t_max};
+    struct fast_meeting mine = {0};
     double before = t_max, last = t_max;
     bool solid = true; /* does the reference meet what the device met? */
     if (primitive != UINT32_MAX) {
-        const struct fast_meeting mine = fast_meet(a, s, primitive, o, d);
+        mine = fast_meet(a, s, primitive, o, d, t);
         if (!(t > 0 && t < t_max && mine.inside >= -mine.inside_off &&
               fabs(t - mine.t) <= mine.t_off))
             return FAST_HIT_ABSENT;
@@ -96,9 +167,10 @@ enum fast_hit fast_hit_judge(const struct arithmetic *a, const struct scene *s,
     /* All that the reference meets on the way, not its first hit alone: a gap at one edge is no
      * excuse for the wall behind. */
     for (struct reference_hit h = *ref, next; h.primitive != UINT32_MAX && h.t <= last; h = next) {
-        solid |= h.primitive == primitive;
-        const struct fast_meeting there = fast_meet(a, s, h.primitive, o, d);
-        if (there.inside > there.inside_off && there.t + there.t_off < before) {
+        const struct fast_meeting there = fast_meet(a, s, h.primitive, o, d, h.t);
+        solid |= h.primitive == primitive && h.t >= before;
+        if (there.inside > there.inside_off && there.t + there.t_off < before &&
+            !(may_be_cut_out(s, h.primitive) && shift_decides(&q, h.primitive, &there, false))) {
             *missed = h;
             return FAST_HIT_MISSES;
         }
@@ -106,5 +178,5 @@ enum fast_hit fast_hit_judge(const struct arithmetic *a, const struct scene *s,
             break;
         reference_hit_next(r, o, d, &h, t_max, &next);
     }
-    return solid ? FAST_HIT_STANDS : FAST_HIT_HOLLOW;
+    return solid || shift_decides(&q, primitive, &mine, true) ? FAST_HIT_STANDS : FAST_HIT_HOLLOW;
 }

@@ -14,11 +14,13 @@ struct fast_meeting {
      * a disk the distance to the rim, seen along the ray. Negative outside. */
     double inside, inside_off;
     double t, t_off;
-    double b[2]; /* triangles: barycentric coordinates of vertices 1 and 2, off by inside_off */
+    double other_t; /* spheres: of the other side; else INFINITY */
+    double b[2];    /* triangles: barycentric coordinates of vertices 1 and 2, off by inside_off */
 };
-/* d of any length but 0. -INFINITY inside where the ray does not meet what carries the primitive. */
+/* d: of unit length. near: of a sphere's two sides the one whose t is nearer to it; not looked at
+ * elsewhere. -INFINITY inside where the ray does not meet what carries the primitive. */
 struct fast_meeting fast_meet(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
-                              const double o[3], const double d[3]);
+                              const double o[3], const double d[3], double near);
 
 /* Of what a device in mode fast says that it met first with 0 < t < t_max. */
 enum fast_hit {
@@ -27,8 +29,10 @@ enum fast_hit {
     FAST_HIT_HOLLOW, /* it is met inside, where the reference looks through it: a cut-out's hole */
     FAST_HIT_MISSES, /* before it is one whose rim is farther away than rounding reaches: *missed */
 };
-/* primitive: UINT32_MAX for nothing, and then t is not looked at; else one of the scene's. *ref: the
- * reference's closest hit of the same ray. missed: the reference's hit that the device had to have. */
+/* primitive: UINT32_MAX for nothing, and then t is not looked at; else one of the scene's. A cut-out's
+ * rim is where its texture has it: there rounding leaves open what the reference decides otherwise on
+ * a ray that is shifted by the bound of positions (bounds.h). *ref: the reference's closest hit of the
+ * same ray. missed: the reference's hit that the device had to have. */
 enum fast_hit fast_hit_judge(const struct arithmetic *a, const struct scene *s,
                              const struct reference *r, const double o[3], const double d[3],
                              double t_max, uint32_t primitive, double t,

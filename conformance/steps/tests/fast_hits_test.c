@@ -109,6 +109,9 @@ static void an_edge_is_open_to_what_is_behind(void **state)
         {-0.75, 0, INFINITY, OTHER_WALL, 15, FAST_HIT_STANDS, NOTHING},
         {-0.749, 0, INFINITY, OTHER_WALL, 15, FAST_HIT_MISSES, SPHERE},
         {-0.751, 0, INFINITY, SPHERE, 13, FAST_HIT_ABSENT, NOTHING},
+        /* its far side is behind its near side */
+        {-0.5, 0, INFINITY, SPHERE, 13 - sqrt(0.1875), FAST_HIT_STANDS, NOTHING},
+        {-0.5, 0, INFINITY, SPHERE, 13 + sqrt(0.1875), FAST_HIT_MISSES, SPHERE},
         /* a cut-out is met at its edge at most, and its hole is no gap */
         {-2.25, -0.5, INFINITY, HOLE, 10.5, FAST_HIT_HOLLOW, NOTHING},
         {-2.25, -0.5, INFINITY, OTHER_WALL, 15, FAST_HIT_STANDS, NOTHING},
@@ -123,6 +126,26 @@ static void an_edge_is_open_to_what_is_behind(void **state)
             fail_msg("row %zu at (%g, %g): judged %d, missed %d", i, rows[i].x, rows[i].y, (int)j,
                      missed);
     }
+}
+
+/* From inside a sphere its far side is met, and nothing behind it. */
+static void a_sphere_has_two_sides(void **state)
+{
+    const struct bed *b = *state;
+    const double o[3] = {-0.25, 0, -3}, d[3] = {0, 0, -1};
+    struct reference_hit ref, missed = {.primitive = UINT32_MAX};
+    reference_hit_closest(b->reference, o, d, INFINITY, &ref);
+    assert_int_equal(ref.primitive, SPHERE);
+    assert_int_equal(
+        fast_hit_judge(&opencl, b->scene, b->reference, o, d, INFINITY, SPHERE, 0.5, &ref, &missed),
+        FAST_HIT_STANDS);
+    assert_int_equal(fast_hit_judge(&opencl, b->scene, b->reference, o, d, INFINITY, SPHERE, 0.501,
+                                    &ref, &missed),
+                     FAST_HIT_ABSENT);
+    assert_int_equal(fast_hit_judge(&opencl, b->scene, b->reference, o, d, INFINITY, OTHER_WALL, 2,
+                                    &ref, &missed),
+                     FAST_HIT_MISSES);
+    assert_int_equal(missed.primitive, SPHERE);
 }
 
 /* ---- the tests in floats ----------------------------------------------------------------------- */
@@ -211,7 +234,7 @@ static void bounds_hold_for_floats(void **state)
                 from_o[c] = (double)o[c];
                 along[c] = (double)d[c];
             }
-            const struct fast_meeting m = fast_meet(&opencl, b->scene, of[k], from_o, along);
+            const struct fast_meeting m = fast_meet(&opencl, b->scene, of[k], from_o, along, 0);
             if (!(m.inside >= 0) || !(m.t > 0))
                 continue;
             for (int contracted = 0; contracted < 2; contracted++) {
@@ -241,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_edge_is_open_to_what_is_behind),
+        cmocka_unit_test(a_sphere_has_two_sides),
         cmocka_unit_test(bounds_hold_for_floats),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
