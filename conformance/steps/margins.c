@@ -34,16 +34,25 @@ static void across(const double d[3], double a[3], double b[3])
 
 /* Is the way to `primitive` free for a ray from `from`: does it meet nothing sooner, but what lies
  * so near that rounding may swap them (coplanar faces, shared edges and corners)? Depths are
- * compared within twice the bound of t. */
+ * compared within twice the bound of t. A ray that passes well inside, where the reference meets
+ * nothing, looks through a cut-out; one that ends before it does not see it either. */
 static bool sees(const struct line *l, const double from[3], double reach, uint32_t primitive)
 {
     struct reference_hit h;
     struct hit_bounds bounds;
-    double t;
+    double t, P[3], n[3];
     reference_hit_closest(l->reference, from, l->d, reach, &h);
     if (h.primitive == primitive)
         return true;
     if (primitive == UINT32_MAX || !primitive_carrier(l->scene, primitive, from, l->d, &t))
+        return false;
+    vec_madd(P, from, t, l->d);
+    primitive_normal(l->scene, primitive, P, n);
+    hit_bounds(l->arithmetic, l->scene, primitive, from, l->d, t, P, n, &bounds);
+    if (t > reach + 2 * bounds.t)
+        return false;
+    const double behind = h.primitive == UINT32_MAX ? reach : h.t;
+    if (t + 2 * bounds.t < behind && primitive_miss(l->scene, primitive, from, l->d) == 0)
         return false;
     if (h.primitive == UINT32_MAX)
         return true;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hits of mode fast: what lies behind an edge that rounding leaves open may be met through it,
  * whatever its kind; what lies inside may not be missed, nor met where it is not. And the bounds
- * hold for the tests in floats, contracted or not. */
+ * hold for the tests in floats, contracted or not. Decision margins, which other modes go by, are no
+ * excuse for a hole or for what is behind a ray's end either. */
 #include "base.h"
 #include "scenes.h"
 #include "steps/fast_hits.h"
+#include "steps/margins.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -148,6 +150,26 @@ static void a_sphere_has_two_sides(void **state)
     assert_int_equal(missed.primitive, SPHERE);
 }
 
+static double margin(const struct bed *b, double x, double y, double t_max, int primitive)
+{
+    const double o[3] = {x, y, 10}, d[3] = {0, 0, -1};
+    struct reference_hit ref;
+    reference_hit_closest(b->reference, o, d, t_max, &ref);
+    return margin_hit(&opencl, b->scene, b->reference, o, d, t_max, (uint32_t)primitive, &ref);
+}
+
+static void margins_are_of_what_is_met(void **state)
+{
+    const struct bed *b = *state;
+    assert_true(margin(b, -2.25, -0.5, INFINITY, HOLE) > 1);
+    assert_true(margin(b, -3.5, 0, 14, OTHER_WALL) > 1);
+    assert_true(margin(b, -3.5, 0, 14.999, OTHER_WALL) > 1);
+    assert_true(margin(b, -3.5, 0, 15, OTHER_WALL) <= 1); /* 0 < t < t_max, by rounding */
+    assert_true(margin(b, 0, 0, INFINITY, DISK) <= 1);    /* beside the corner */
+    assert_true(margin(b, 0.25, 0, INFINITY, DISK) > 1);
+    assert_true(margin(b, 0, 0, INFINITY, SPHERE) > 1);
+}
+
 /* ---- the tests in floats ----------------------------------------------------------------------- */
 
 static float dot(const float a[3], const float b[3], bool contracted)
@@ -265,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_edge_is_open_to_what_is_behind),
         cmocka_unit_test(a_sphere_has_two_sides),
+        cmocka_unit_test(margins_are_of_what_is_met),
         cmocka_unit_test(bounds_hold_for_floats),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
