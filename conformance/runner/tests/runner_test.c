@@ -281,7 +281,7 @@ static void memory_of_the_runner_is_not_the_workers(void **state)
     char *large = malloc(size);
     assert_non_null(large);
     memset(large, 1, size);
-    o.filter = NULL;
+    o.filter = "^kernel[.]hit"; /* each start copies the tables of all that memory */
     o.jobs = 8;
     o.run_budget_s = 60;
     assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
