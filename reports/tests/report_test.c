@@ -335,6 +335,127 @@ static void html_shows_tables(void **state)
     arena_free(&a);
 }
 
+/* Kinds of numbers: the newest row of each host, scene, picture and format; errors and times over
+ * bits. */
+static void html_shows_number_formats(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    const struct number_format_record rows[] = {
+        {"<box>",
+         "float16",
+         "emulated",
+         16,
+         8,
+         8,
+         4,
+         6,
+         NULL,
+         {1, 0.5, 1},
+         0.4,
+         0.1,
+         1e-2,
+         9,
+         10,
+         "x"},
+        {"<box>",
+         "float16",
+         "emulated",
+         16,
+         8,
+         8,
+         4,
+         6,
+         NULL,
+         {1, 0.5, 1},
+         0.5,
+         0.1,
+         1e-2,
+         9,
+         10,
+         "x"},
+        {"<box>",
+         "float16-f16c",
+         "an & instruction",
+         16,
+         8,
+         8,
+         4,
+         6,
+         NULL,
+         {1, 0.5, 1},
+         0.5,
+         0.1,
+         1e-2,
+         4,
+         5,
+         "x"},
+        {"<box>",
+         "float32",
+         "native",
+         32,
+         8,
+         8,
+         4,
+         6,
+         NULL,
+         {1, 0.5, 1},
+         0.5,
+         1e-3,
+         1e-4,
+         1,
+         1,
+         "x"},
+        {"<box>", "posit8", "a library", 8, 8, 8, 4, 0, "none <here>", {0}, 0, 0, 0, 0, 0, "x"},
+    };
+    static const char *const hosts[] = {"{\"host\":\"one\"}", "{\"host\":\"one\"}",
+                                        "{\"host\":\"two\"}"};
+    for (size_t i = 0; i < 3; i++) {
+        struct run_record run = {.kind = "number-format",
+                                 .started_utc = "2026-11-21T00:00:01Z",
+                                 .environment = hosts[i]};
+        assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+        for (size_t k = i == 0 ? 0 : 1; k < (i == 0 ? 1 : sizeof rows / sizeof *rows); k++)
+            assert_int_equal(store_add_number_format(s, run.id, &rows[k], &err), STATUS_OK);
+    }
+    struct number_format_record bad = rows[0];
+    bad.relmse = -1;
+    assert_int_equal(store_add_number_format(s, 1, &bad, &err), STATUS_ARG);
+    bad = rows[4];
+    bad.rmse = 1;
+    assert_int_equal(store_add_number_format(s, 1, &bad, &err), STATUS_ARG);
+    bad = rows[0];
+    bad.times_double = 1e308 * 10;
+    assert_int_equal(store_add_number_format(s, 1, &bad, &err), STATUS_ARG);
+    const char *html = plain(&a, written(&a, s, REPORT_HTML, "r.html"));
+    const char *md = written(&a, s, REPORT_MARKDOWN, "r.md");
+    store_close(s);
+    static const char *const wanted[] = {
+        "<a href=\"#formats\">Number formats</a>",
+        "<tr><td>float16</td><td class=\"r\">emulated</td><td class=\"r\">&lt;box&gt;</td><td "
+        "class=\"r\">8x8, 4 spp</td><td class=\"r\">one</td><td class=\"r\">1</td>",
+        "<td class=\"r\">two</td>", "<td class=\"r\">none &lt;here&gt;</td>",
+        /* 16 and 32 bits, 1e-2 and 1e-4, on the axes of html_shows_tables; f16c has no line of its
+           own */
+        "<polyline class=\"l0\" points=\"74.0,14.0 992.0,300.0\"/>",
+        "&lt;box&gt; 8x8, 4 spp: float</li>",
+        "&lt;box&gt; 8x8, 4 spp: float, an &amp; instruction</li>"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(html, wanted[i]))
+            fail_msg("%s is not in the report: %s", wanted[i], strstr(html, "id=\"formats\""));
+    assert_null(strstr(html, "<td class=\"r\">1.25</td>")); /* the older row's 0.5 over 0.4 */
+    assert_non_null(strstr(
+        md, "| &lt;box> | 8x8, 4 spp | float16-f16c | an &amp; instruction | 0.1 | 0.01 | 5 |"));
+    struct markup_facts f;
+    markup_check(html, &f);
+    assert_string_equal(f.problem, "");
+    arena_free(&a);
+}
+
 /* The report of a run whose benches of "bricks", "plain" and "odd" told `details`. */
 static const char *benches_report(struct arena *a, const char *const details[3])
 {
@@ -1219,6 +1340,7 @@ int main(void)
         cmocka_unit_test(html_shows_shading),
         cmocka_unit_test(html_shows_statistics),
         cmocka_unit_test(html_shows_tables),
+        cmocka_unit_test(html_shows_number_formats),
         cmocka_unit_test(html_shows_kernels),
         cmocka_unit_test(html_of_an_empty_store),
         cmocka_unit_test(timed_devices_are_not_called_judged),
