@@ -29,7 +29,8 @@ static int folder_make(void **state)
 static int folder_remove(void **state)
 {
     (void)state;
-    static const char *const names[] = {"a.sqlite", "b.sqlite", "r.html", "r.md", "r.csv", "r.xml"};
+    static const char *const names[] = {"a.sqlite", "b.sqlite", "r.html", "r.md",
+                                        "r.csv",    "r.xml",    "t.html"};
     struct arena a = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         (void)unlink(in_folder(&a, names[i]));
