@@ -437,8 +437,8 @@ static void html_shows_number_formats(void **state)
     store_close(s);
     static const char *const wanted[] = {
         "<a href=\"#formats\">Number formats</a>",
-        "<tr><td>float16</td><td class=\"r\">emulated</td><td class=\"r\">&lt;box&gt;</td><td "
-        "class=\"r\">8x8, 4 spp</td><td class=\"r\">one</td><td class=\"r\">1</td>",
+        "<tr><td>float16</td><td class=\"r\">emulated</td><td class=\"r\">&lt;box&gt;</td>",
+        "<td class=\"r\">8x8, 4 spp</td><td class=\"r\">one</td><td class=\"r\">1</td>",
         "<td class=\"r\">two</td>", "<td class=\"r\">none &lt;here&gt;</td>",
         /* 16 and 32 bits, 1e-2 and 1e-4, on the axes of html_shows_tables; f16c has no line of its
            own */
