@@ -15,6 +15,8 @@
 
 /* 2.1 million samples: just beyond what the reference renders in full. */
 enum { SIDE = 128, SPP = 128, SQUARE = 16 };
+/* A sanitizer's run leaves out what is of one kind with another. */
+enum { EVERY = TEST_THINNING == 1 };
 
 static const char lamps[] =
     "{\"isophote\": 1, \"camera\": {\"origin\": [0, 2, 5], \"target\": [0, 0.5, 0], \"fov\": 40},"
@@ -103,7 +105,8 @@ static void test_right(void **state)
 static void test_bias(void **state)
 {
     char reason[512];
-    assert_int_equal(verdict_on(*state, "native", 0, 0, SIDE, 1.01, reason), VERDICT_FAIL);
+    if (EVERY)
+        assert_int_equal(verdict_on(*state, "native", 0, 0, SIDE, 1.01, reason), VERDICT_FAIL);
     assert_int_equal(verdict_on(*state, "native", 0, 0, SIDE, 0.99, reason), VERDICT_FAIL);
     assert_non_null(strstr(reason, "native's strict picture"));
 }
@@ -111,7 +114,8 @@ static void test_bias(void **state)
 static void test_square(void **state)
 {
     char reason[512];
-    assert_int_equal(verdict_on(*state, "native", 48, 64, SQUARE, 1.05, reason), VERDICT_FAIL);
+    if (EVERY)
+        assert_int_equal(verdict_on(*state, "native", 48, 64, SQUARE, 1.05, reason), VERDICT_FAIL);
     assert_int_equal(verdict_on(*state, "native", 48, 64, SQUARE, 0, reason), VERDICT_FAIL);
 }
 
@@ -170,7 +174,7 @@ static void test_coplanar(void **state)
     const struct bed *b = *state;
     char reason[512];
     struct error err = {0};
-    for (int fast = 0; fast < 2; fast++) {
+    for (int fast = 0; fast < (EVERY ? 2 : 1); fast++) {
         struct bed tied = {.job = b->job};
         if (scene_load_memory("tied.json", coplanar, strlen(coplanar), &tied.scene, &err) !=
             STATUS_OK)
