@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const scenes[] = {"cornell", "textured", "glass"}, dense[] = "../dense/occlusion";
+static const char *const scenes[] = {"cornell", "textured", "glass"},
+                         dense[] = "../dense/occlusion";
 enum { SCENES = sizeof scenes / sizeof *scenes, WIDTH = 41, SPP = 3 };
 
 /* Of the pixels of a pass this share may be farther from the reference than rounding takes them: a
