@@ -35,6 +35,11 @@ struct step_report {
 void steps_check(const struct steps *s, uint32_t x, uint32_t y, uint32_t sample,
                  const struct path_vertex *vertices, size_t count, const double L[3],
                  struct step_report *out);
+/* Outside strict: is a film's value of one sample another than that of the recorded path, and not
+ * by rounding? `path`: its L, whose steps are right; reference: the reference's own. exponent: of
+ * the film's unit. *channel: the worst one. */
+bool film_is_unlike(const double film[3], const double path[3], const double reference[3],
+                    int32_t exponent, int *channel);
 /* A path of the reference's: does it meet, anywhere, one of two faces so near to each other that
  * rounding decides which? Faces that are alike in all that counts do not. */
 bool steps_tied(const struct steps *s, uint32_t x, uint32_t y, uint32_t sample,

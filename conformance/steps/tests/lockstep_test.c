@@ -2,6 +2,7 @@
 /* Right devices stay in step where rounding decides: native's strict bits, vertex by vertex, in
  * scenes that are all such places. */
 #include "conformance.h"
+#include "steps/steps.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -135,6 +136,47 @@ static void test_what_device_notices(void **state)
     const double level =
         1 - pow(1e-5, 1 / (double)found.compared); /* fewer tell no smaller share */
     assert_true(found.notices_share >= 0.01 && found.notices_share <= fmax(0.011, 1.001 * level));
+}
+
+/* A card's samples whose program that renders was rounded another way than the one that records:
+ * as far apart as the recorded ones are from the reference. Without that, and far apart, it is the
+ * film. The film's unit: 2^-40. */
+static void test_films_that_follow(void **state)
+{
+    (void)state;
+    static const double followed[][3] = {{0.0051578721, 0.0051567941, 0.00518359836},
+                                         {0.490470797, 0.49040994, 0.490323534},
+                                         {4.34021187, 4.33969116, 4.33912032},
+                                         {0.00397155574, 0.0039700768, 0.00397121593},
+                                         {0.00376913231, 0.00376979029, 0.00377005162}};
+    static const struct {
+        double film, path, reference;
+        bool unlike;
+    } bounds[] = {
+        {1.001, 1, 1, true},           /* nothing in the path says why */
+        {1.001, 1, 1.00007, false},    /* less than 16 times its error */
+        {1.001, 1, 1.00006, true},     /* more */
+        {1.001, 1, 1.001, false},      /* the reference's */
+        {1 + 0x1p-17, 1, 1, false},    /* hardly another */
+        {NAN, 1, 1, true},             /* no number */
+        {0, NAN, 1, false},            /* a path that is no number leaves nothing in the film */
+        {1, NAN, NAN, true},           /* it left something */
+        {-1, -1, -1, true},            /* the film holds nothing negative */
+        {0x1p20, 0x1p20, 0x1p20, true} /* nor more than 2^46 units */
+    };
+    int channel;
+    for (size_t i = 0; i < sizeof followed / sizeof *followed; i++) {
+        const double *f = followed[i];
+        const double film[3] = {0, 0, f[0]}, path[3] = {0, 0, f[1]}, reference[3] = {0, 0, f[2]};
+        assert_false(film_is_unlike(film, path, reference, 40, &channel));
+        assert_true(film_is_unlike(film, path, path, 40, &channel));
+        assert_int_equal(channel, 2);
+    }
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        const double film[3] = {bounds[i].film, 0, 0}, path[3] = {bounds[i].path, 0, 0},
+                     reference[3] = {bounds[i].reference, 0, 0};
+        assert_int_equal(film_is_unlike(film, path, reference, 40, &channel), bounds[i].unlike);
+    }
 }
 
 /* Two faces in one plane, in a scene with media. */
@@ -333,17 +375,12 @@ static void test_nothing_passes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_light_tree),
-        cmocka_unit_test(test_underflow),
-        cmocka_unit_test(test_what_device_notices),
-        cmocka_unit_test(test_coplanar_faces),
-        cmocka_unit_test(test_normals_at_right_angles),
-        cmocka_unit_test(test_way_to_a_light),
-        cmocka_unit_test(test_never_left),
-        cmocka_unit_test(test_shared_side),
-        cmocka_unit_test(test_faint_conductor),
-        cmocka_unit_test(test_list_at_a_pole),
-        cmocka_unit_test(test_tangent_along_the_normal),
+        cmocka_unit_test(test_light_tree),          cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_what_device_notices), cmocka_unit_test(test_films_that_follow),
+        cmocka_unit_test(test_coplanar_faces),      cmocka_unit_test(test_normals_at_right_angles),
+        cmocka_unit_test(test_way_to_a_light),      cmocka_unit_test(test_never_left),
+        cmocka_unit_test(test_shared_side),         cmocka_unit_test(test_faint_conductor),
+        cmocka_unit_test(test_list_at_a_pole),      cmocka_unit_test(test_tangent_along_the_normal),
         cmocka_unit_test(test_nothing_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
