@@ -93,7 +93,7 @@ with tempfile.TemporaryDirectory() as folder:
     total = next(r for r in rows["optimiser"] if r["shader"] == "all")
     assert total["left"] == sum(r["left"] for r in shaders)
     # more bits, less error; double is itself
-    errors = {r["format"]: float(r["relMSE"]) for r in rows["formats"] if r.get("scene") == "cornell"}
+    errors = {r["format"]: float(r["relMSE"]) for r in rows["formats"] if r.get("scene") == "cornell" and "reason" not in r}
     assert errors["double"] == 0 < errors["fixed16.48"] < errors["float32"] < errors["float16"] < errors["bfloat16"], errors
     # a format by the processor's instructions has the emulated one's picture; posits are told, whether here or not
     for r in rows["formats"]:
