@@ -127,28 +127,20 @@ static enum status row_read(struct formats *f, struct number_format_record *r, s
     const struct json *rows = v->type == JSON_OBJECT ? json_get(v, "rows") : NULL;
     if (!rows || rows->type != JSON_ARRAY || rows->count != 2)
         return error_msg(err, STATUS_INTERNAL, "number_formats printed no two rows");
-    mean_of(rows->first, means);
     const struct json *made = rows->first->next;
+    const struct json *error = made->type == JSON_OBJECT ? json_get(made, "relmse") : NULL;
+    r->max_depth = (uint32_t)number_at(v, "max_depth");
+    if (error && error->type == JSON_NULL) {
+        r->reason = "the picture is not finite: sums grow beyond the format's largest number";
+        return STATUS_OK;
+    }
+    mean_of(rows->first, means);
     mean_of(made, r->mean);
     r->double_green = means[1];
     r->rmse = number_at(made, "rmse");
     r->relmse = number_at(made, "relmse");
     r->us_per_sample = number_at(made, "us_per_sample");
     r->times_double = number_at(made, "times_double");
-    r->max_depth = (uint32_t)number_at(v, "max_depth");
-    const struct json *error = made->type == JSON_OBJECT ? json_get(made, "relmse") : NULL;
-    if (error && error->type == JSON_NULL)
-        *r = (struct number_format_record){
-            .scene = r->scene,
-            .format = r->format,
-            .how = r->how,
-            .bits = r->bits,
-            .width = r->width,
-            .height = r->height,
-            .spp = r->spp,
-            .max_depth = r->max_depth,
-            .command = r->command,
-            .reason = "the picture is not finite: sums grow beyond the format's largest number"};
     return STATUS_OK;
 }
 

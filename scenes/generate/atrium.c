@@ -554,23 +554,8 @@ static void write_atrium(struct json_writer *w)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        made_painter *paint;
-    } pictures[] = {{"atrium-stone", stone}, {"atrium-paving", paving}, {"atrium-damask", damask}};
-    struct error err = {0};
-    struct json_writer w = {.pretty = true};
-    enum status s = STATUS_OK;
-    if (argc != 2) {
-        fprintf(stderr, "usage: atrium DIR\n");
-        return 2;
-    }
-    for (size_t i = 0; !s && i < sizeof pictures / sizeof *pictures; i++)
-        s = made_picture(argv[1], pictures[i].name, pictures[i].paint, &err);
-    write_atrium(&w);
-    if (!s)
-        s = made_scene(&w, argv[1], "atrium.json", &err);
-    if (s)
-        fprintf(stderr, "atrium: %s\n", err.msg);
-    return s ? 1 : 0;
+    static const struct made_file pictures[] = {
+        {"atrium-stone", stone}, {"atrium-paving", paving}, {"atrium-damask", damask}};
+    return made_main(argc, argv, "atrium", pictures, sizeof pictures / sizeof *pictures,
+                     write_atrium);
 }

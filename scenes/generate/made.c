@@ -10,8 +10,8 @@ double made_random(uint32_t a, uint32_t b)
     return u01(out[0]);
 }
 
-enum status made_picture(const char *folder, const char *name, made_painter *paint,
-                         struct error *err)
+static enum status picture_make(const char *folder, const char *name, made_painter *paint,
+                                struct error *err)
 {
     static uint8_t rgb[MADE_SIDE * MADE_SIDE * 3];
     struct arena a = {0};
@@ -48,8 +48,8 @@ void made_triple(struct json_writer *w, const char *key, double a, double b, dou
     made_numbers(w, key, (const double[3]){a, b, c}, 3);
 }
 
-enum status made_scene(struct json_writer *w, const char *folder, const char *name,
-                       struct error *err)
+static enum status scene_write(struct json_writer *w, const char *folder, const char *name,
+                               struct error *err)
 {
     struct arena a = {0};
     char *path = arena_printf(&a, "%s/%s", folder, name);
@@ -58,4 +58,26 @@ enum status made_scene(struct json_writer *w, const char *folder, const char *na
     text_free(&w->out);
     arena_free(&a);
     return s;
+}
+
+int made_main(int argc, char **argv, const char *name, const struct made_file *pictures,
+              size_t count, void (*write)(struct json_writer *w))
+{
+    struct error err = {0};
+    struct json_writer w = {.pretty = true};
+    char file[64];
+    enum status s = STATUS_OK;
+    if (argc != 2) {
+        fprintf(stderr, "usage: %s DIR\n", name);
+        return 2;
+    }
+    for (size_t i = 0; !s && i < count; i++)
+        s = picture_make(argv[1], pictures[i].name, pictures[i].paint, &err);
+    write(&w);
+    (void)snprintf(file, sizeof file, "%s.json", name);
+    if (!s)
+        s = scene_write(&w, argv[1], file, &err);
+    if (s)
+        fprintf(stderr, "%s: %s\n", name, err.msg);
+    return s ? 1 : 0;
 }

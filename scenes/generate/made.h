@@ -11,14 +11,16 @@ enum { MADE_SIDE = 128 }; /* texels of a picture's side */
 double made_random(uint32_t a, uint32_t b);
 /* x right, y up, both in [0,1); rgb as the file has it, clamped to 0 to 1. */
 typedef void made_painter(double x, double y, double rgb[3]);
-/* FOLDER/textures/NAME.png, in a folder that is there. Fails: IO, MEMORY. */
-enum status made_picture(const char *folder, const char *name, made_painter *paint,
-                         struct error *err);
 /* "key": [...], or without a key (NULL) an array's next element. */
 void made_numbers(struct json_writer *w, const char *key, const double *v, size_t n);
 void made_triple(struct json_writer *w, const char *key, double a, double b, double c);
-/* The document to FOLDER/NAME; w's text is freed. Fails: IO, MEMORY. */
-enum status made_scene(struct json_writer *w, const char *folder, const char *name,
-                       struct error *err);
+struct made_file {
+    const char *name; /* of the picture, without .png */
+    made_painter *paint;
+};
+/* main() of a program that makes NAME.json, and its pictures in textures/, which has to be there,
+ * in the folder that is its one argument. Exit status: 0; 1 what failed is told; 2 usage. */
+int made_main(int argc, char **argv, const char *name, const struct made_file *pictures,
+              size_t count, void (*write)(struct json_writer *w));
 
 #endif

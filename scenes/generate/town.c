@@ -327,26 +327,9 @@ static void write_town(struct json_writer *w)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        made_painter *paint;
-    } pictures[] = {{"town-facade", facade},
-                    {"town-gloss", gloss},
-                    {"town-tiles", tiles},
-                    {"town-cobbles", cobbles}};
-    struct error err = {0};
-    struct json_writer w = {.pretty = true};
-    enum status s = STATUS_OK;
-    if (argc != 2) {
-        fprintf(stderr, "usage: town DIR\n");
-        return 2;
-    }
-    for (size_t i = 0; !s && i < sizeof pictures / sizeof *pictures; i++)
-        s = made_picture(argv[1], pictures[i].name, pictures[i].paint, &err);
-    write_town(&w);
-    if (!s)
-        s = made_scene(&w, argv[1], "town.json", &err);
-    if (s)
-        fprintf(stderr, "town: %s\n", err.msg);
-    return s ? 1 : 0;
+    static const struct made_file pictures[] = {{"town-facade", facade},
+                                                {"town-gloss", gloss},
+                                                {"town-tiles", tiles},
+                                                {"town-cobbles", cobbles}};
+    return made_main(argc, argv, "town", pictures, sizeof pictures / sizeof *pictures, write_town);
 }
