@@ -59,8 +59,14 @@ enum {
  *   changes of u, v    16 + 2 * 8   two products of three terms each, a difference, and det's,
  *                                   which cancels as a c / det says; the tangents twice
  *   tangents           8
- *   N                  4            what a shader's first product does to it */
-static void globals_steps(const struct look *l, const struct path_vertex *v,
+ *   N                  4            what a shader's first product does to it
+ *   rays start         16 + 3       a hit's position (bounds.c); P's share of a hit is not enough,
+ *                                   since told of far from the scene's frame P is rounded by more:
+ *                                   P - O, or the offset; mindist times d, added
+ *   rays turn          8            to unit length
+ *
+ * asked: the shader asks for rays. */
+static void globals_steps(const struct look *l, const struct path_vertex *v, bool asked,
                           double step[LOBE_ALIGN])
 {
     const struct arithmetic *a = &l->s->arithmetic;
@@ -80,7 +86,10 @@ static void globals_steps(const struct look *l, const struct path_vertex *v,
                   : i < GLOBAL_UV_CHANGES ? of_I
                   : i < GLOBAL_TANGENTS   ? roundings(a, 16 + 2 * 8, 1, 0)
                   : i < GLOBAL_NORMAL     ? roundings(a, 8, 1, 1)
-                                          : 4 * ULP;
+                  : i < GLOBAL_RAY_START  ? 4 * ULP
+                  : !asked                ? 0
+                  : i < GLOBAL_RAY_TURN   ? (16 + 3) * ULP
+                                          : roundings(a, 8, 1, 1);
 }
 
 /* The same of what lobes are made of:
@@ -97,39 +106,6 @@ static void lobes_steps(const struct arithmetic *a, double step[REFERENCE_MOTION
         step[i] = i < LOBE_COSINE   ? roundings(a, 16, 2, 2)
                   : i < LOBE_PASSED ? roundings(a, 8, 1, 1)
                                     : roundings(a, 12, 2, 1);
-}
-
-static struct list_question list_question_of(const struct look *l, const struct path_vertex *v,
-                                             const double wi[3], const double u[3],
-                                             double in[LIST_INPUTS], double step[LIST_INPUTS])
-{
-    const struct arithmetic *a = &l->s->arithmetic;
-    double extent = fmax(vec_max_abs(v->P), 0x1p-20);
-    for (int i = 0; i < 3; i++) {
-        in[i] = v->P[i], step[i] = 4 * ULP * extent;
-        /* a rotation of 8 u; and 9 u along it: the lengths of two rounded unit vectors and their
-         * product's three roundings. Nobody normalises them again: 1 - c^2 shows it */
-        in[5 + i] = v->direction[i], step[5 + i] = (8 + 9) * ULP;
-        in[8 + i] = wi ? wi[i] : 0, step[8 + i] = wi ? 8 * ULP : 0;
-        in[11 + i] = u ? u[i] : 0, step[11 + i] = u ? 4 * ULP : 0;
-    }
-    for (int i = LIST_POINT; i < LIST_INPUTS; i++)
-        in[i] = 0, step[i] = 0;
-    lobes_steps(a, step + LIST_POINT);
-    if (steps_material(l->s->scene, v->primitive)->shading) {
-        globals_steps(l, v, step + LIST_POINT);
-        /* in strict mode shaders' operations have the interpreter's bits */
-        for (int i = LIST_CONTRACT; i < LIST_INPUTS && l->s->job.set.build.mode != MODE_STRICT; i++)
-            step[i] = 1;
-    }
-    if (u) {
-        step[11] = roundings(a, 32, 2, 0); /* the sum and the quotient of the choice */
-        step[12] = root_step(a);
-    }
-    for (int i = 0; i < 2; i++)
-        in[3 + i] = v->uv[i];
-    material_texture_steps(l->s->scene, steps_material(l->s->scene, v->primitive), v->uv, step + 3);
-    return (struct list_question){.l = l, .vertex = vertex_of(l, v), .v = v};
 }
 
 static void list_ask(const struct list_question *q, const double *in, bool has_wi, bool has_u,
@@ -152,6 +128,42 @@ static void list_ask(const struct list_question *q, const double *in, bool has_w
     for (int i = 0; i < 3; i++)
         u[i] = fmin(fmax(in[11 + i], 0), 1 - 0x1p-53);
     reference_scatter(q->l->s->reference, &job, &v, has_wi ? wi : NULL, has_u ? u : NULL, out);
+}
+
+static struct list_question list_question_of(const struct look *l, const struct path_vertex *v,
+                                             const double wi[3], const double u[3],
+                                             double in[LIST_INPUTS], double step[LIST_INPUTS])
+{
+    const struct arithmetic *a = &l->s->arithmetic;
+    const struct list_question q = {.l = l, .vertex = vertex_of(l, v), .v = v};
+    double extent = fmax(vec_max_abs(v->P), 0x1p-20);
+    for (int i = 0; i < 3; i++) {
+        in[i] = v->P[i], step[i] = 4 * ULP * extent;
+        /* a rotation of 8 u; and 9 u along it: the lengths of two rounded unit vectors and their
+         * product's three roundings. Nobody normalises them again: 1 - c^2 shows it */
+        in[5 + i] = v->direction[i], step[5 + i] = (8 + 9) * ULP;
+        in[8 + i] = wi ? wi[i] : 0, step[8 + i] = wi ? 8 * ULP : 0;
+        in[11 + i] = u ? u[i] : 0, step[11 + i] = u ? 4 * ULP : 0;
+    }
+    for (int i = LIST_POINT; i < LIST_INPUTS; i++)
+        in[i] = 0, step[i] = 0;
+    for (int i = 0; i < 2; i++)
+        in[3 + i] = v->uv[i];
+    lobes_steps(a, step + LIST_POINT);
+    if (steps_material(l->s->scene, v->primitive)->shading) {
+        struct reference_scattered r;
+        list_ask(&q, in, false, false, &r);
+        globals_steps(l, v, r.asked, step + LIST_POINT);
+        /* in strict mode shaders' operations have the interpreter's bits */
+        for (int i = LIST_CONTRACT; i < LIST_INPUTS && l->s->job.set.build.mode != MODE_STRICT; i++)
+            step[i] = 1;
+    }
+    if (u) {
+        step[11] = roundings(a, 32, 2, 0); /* the sum and the quotient of the choice */
+        step[12] = root_step(a);
+    }
+    material_texture_steps(l->s->scene, steps_material(l->s->scene, v->primitive), v->uv, step + 3);
+    return q;
 }
 
 /* out: emitted 3, through. */

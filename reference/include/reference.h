@@ -153,6 +153,9 @@ bool reference_bsdf_sample(const struct reference *r, uint32_t material, const d
  *   UV_CHANGES    of u in x, y and of v: the terms' size over det, times a c / det
  *   TANGENTS      dPdu, dPdv: their lengths
  *   NORMAL        N: 1
+ *   RAY_START     where a ray of trace() or occlusion() starts that does not start at P: the largest
+ *                 coordinate of the start and of what may be met there, as section 4's E has it
+ *   RAY_TURN      its direction, wherever it starts: 1; of occlusion(), which samples it, 8
  *   ALIGN         of the direction X that a lobe's frame is turned to, once its part along the
  *                 normal is taken away: |X|
  *   COSINE        <wo, h>, as Schlick's F has it: 1
@@ -164,10 +167,12 @@ enum reference_motion {
     GLOBAL_UV_CHANGES = 14,
     GLOBAL_TANGENTS = 18,
     GLOBAL_NORMAL = 24,
-    LOBE_ALIGN = 27,
-    LOBE_COSINE = 30,
-    LOBE_PASSED = 31,
-    REFERENCE_MOTIONS = 32
+    GLOBAL_RAY_START = 27,
+    GLOBAL_RAY_TURN = 30,
+    LOBE_ALIGN = 33,
+    LOBE_COSINE = 36,
+    LOBE_PASSED = 37,
+    REFERENCE_MOTIONS = 38
 };
 
 /* A vertex of a path as a renderer met it, to be judged by itself: with shaders and lists of lobes
@@ -196,6 +201,7 @@ struct reference_scattered {
     uint32_t metals;
     uint32_t raytype; /* of the ray that goes on */
     bool delta, ok, lit;
+    bool asked; /* the shader asked for rays: RAY_START and RAY_TURN move something */
 };
 /* wi (may be NULL): the direction to be evaluated; u (may be NULL): lobe choice, direction. */
 void reference_scatter(const struct reference *r, const struct reference_job *job,

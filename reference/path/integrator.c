@@ -145,7 +145,7 @@ static void first_vertex_set(const struct reference *r, const struct walk *w, co
     if (w->job->passes & 1u << PASS_AO)
         out->open = 1 - occlusion(r->scene, r->candidates, &place,
                                   offset_point(at->hit.P, at->hit.extent, at->hit.Ng), at->hit.Ng,
-                                  at->normal, 1, (double)passes_ao_distance(r->scene));
+                                  at->normal, 1, (double)passes_ao_distance(r->scene), NULL);
 }
 
 /* What comes after the ray to vertex k. */
@@ -458,6 +458,7 @@ void reference_scatter(const struct reference *r, const struct reference_job *jo
                                         .nearest = nearest_index(&at.lobes)};
     add_metals(&at.lobes, out);
     to_double(at.emitted, out->emitted);
+    out->asked = at.asked;
     if (out->lit)
         (void)lobes_side(&at.lobes, -1, &out->through); /* that number goes through */
     if (wi)

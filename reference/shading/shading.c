@@ -16,6 +16,8 @@ struct shader_thread {
     struct random_place place;     /* its random numbers */
     uint32_t width, height;        /* of the picture */
     uint32_t material;             /* its */
+    const double *moved;           /* struct reference_vertex's */
+    bool asked;                    /* its shader asked for rays */
     struct text *log;              /* gets what the shader prints; may be NULL */
     bool failed;                   /* a shader did not end: none runs any more */
     struct kept_surface *kept;     /* [KEPT_SURFACES]; NULL: none yet */
@@ -164,18 +166,35 @@ static bool is_ray(const struct asl_ray *ray)
     return isfinite(P[0] * P[0] + P[1] * P[1] + P[2] * P[2]) && l > 0 && isfinite(l);
 }
 
+/* How the rays of this point are moved; false: they are not. Those from P itself start where P does:
+ * that is moved with it, and stays on its side of the surface. turn: the size of the direction's. */
+static bool moves_rays(const struct shader_thread *t, bool here, double turn,
+                       struct ray_motion *out)
+{
+    if (!t->moved)
+        return false;
+    *out = (struct ray_motion){.start = here ? gray(0) : from_double(t->moved + GLOBAL_RAY_START),
+                               .turn = scale(turn, from_double(t->moved + GLOBAL_RAY_TURN))};
+    return max_abs(out->start) > 0 || max_abs(out->turn) > 0;
+}
+
 static bool traced_ray(void *ctx, const struct asl_ray *ray, struct asl_traced *out)
 {
-    const struct shader_thread *t = ctx;
+    struct shader_thread *t = ctx;
     const struct scene *s = t->pool->scene;
+    t->asked = true;
     if (!t->pool->candidates || !is_ray(ray))
         return false;
     struct vec3 d = normalize(from_float(ray->d)), Ng = t->at->Ng;
     double near = ray->mindist > 0 ? (double)ray->mindist : 0, t_max = (double)ray->maxdist - near;
-    struct vec3 o = ray_start(t, ray->P, is_here(t, ray->P), dot(d, Ng) < 0 ? negate(Ng) : Ng);
+    const bool here = is_here(t, ray->P);
+    struct vec3 o = ray_start(t, ray->P, here, dot(d, Ng) < 0 ? negate(Ng) : Ng);
+    struct ray along = {add(o, scale(near, d)), d};
+    struct ray_motion moved;
     struct hit hit;
-    if (!(t_max > 0) || !surface_along(s, t->pool->candidates,
-                                       (struct ray){add(o, scale(near, d)), d}, t_max, &hit))
+    if (t_max > 0 && moves_rays(t, here, 1, &moved))
+        along = ray_moved(s, t->pool->candidates, along, t_max, &moved);
+    if (!(t_max > 0) || !surface_along(s, t->pool->candidates, along, t_max, &hit))
         return false;
     const bool behind = dot(hit.Ng, d) > 0;
     Ng = behind ? negate(hit.Ng) : hit.Ng;
@@ -190,16 +209,18 @@ static bool traced_ray(void *ctx, const struct asl_ray *ray, struct asl_traced *
 
 static float occluded_share(void *ctx, const struct asl_ray *about, uint32_t samples)
 {
-    const struct shader_thread *t = ctx;
+    struct shader_thread *t = ctx;
+    t->asked = true;
     if (!t->pool->candidates || !is_ray(about) || !(about->maxdist > 0))
         return 0;
     const bool here = is_here(t, about->P);
+    struct ray_motion moved;
     struct vec3 n = normalize(from_float(about->d)), Ng = t->at->Ng, side = n;
     if (here)
         side = dot(n, Ng) < 0 ? negate(Ng) : Ng;
     return (float)occlusion(t->pool->scene, t->pool->candidates, &t->place,
                             ray_start(t, about->P, here, side), side, n, samples,
-                            (double)about->maxdist);
+                            (double)about->maxdist, moves_rays(t, here, 8, &moved) ? &moved : NULL);
 }
 
 /* ---- the pool ------------------------------------------------------------------------------- */
@@ -718,7 +739,10 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         t->place = from->place;
         t->place.k = from->k;
         t->width = from->width, t->height = from->height;
+        t->moved = from->moved;
+        t->asked = false;
         run_shader(t, s, environment, material, tint, along, from->contract, out, log);
+        out->asked = t->asked;
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
 }
@@ -767,6 +791,7 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
             surface_globals(t->pool->scene, &from, out, U, vec3(0, 1, 0), m->shading->surface_area);
         t->at = &out->hit;
         t->place = from.place;
+        t->moved = NULL;
         run_shader(t, s, environment, material, tint, U, 0, out, NULL);
     }
 }

@@ -17,6 +17,7 @@ struct surface {
     struct lobes lobes;
     struct vec3 normal;  /* what the vertex's record shows: the first lobe's, or N */
     struct vec3 emitted; /* by the shader, towards wo; found by hits only */
+    bool asked;          /* the shader asked for rays */
 };
 
 /* How the path came here: what globals need besides the hit. */

@@ -26,6 +26,34 @@ bool surface_along(const struct scene *s, const struct candidates *c, struct ray
     }
 }
 
+/* The largest coordinate that goes into the test of this ray: of its start, and of what is met before
+ * t_max, or stands so near either end that the offset of section 4 would not clear it. */
+static double ray_reach(const struct scene *s, const struct candidates *c, struct ray ray,
+                        double t_max)
+{
+    double most = max_abs(ray.o);
+    for (int back = 0; back < 2; back++) {
+        const struct probe probe = probe_make((struct ray){ray.o, back ? negate(ray.d) : ray.d});
+        struct crossing crossing;
+        if (!candidates_closest(c, &probe, INFINITY, &crossing))
+            continue;
+        const struct hit hit = hit_at(s, &probe, &crossing);
+        const double size = fmax(max_abs(hit.P), hit.extent);
+        if (hit.t < (back ? 0 : t_max) + 0x1p-19 * size)
+            most = fmax(most, size);
+    }
+    return most;
+}
+
+struct ray ray_moved(const struct scene *s, const struct candidates *c, struct ray ray,
+                     double t_max, const struct ray_motion *by)
+{
+    struct ray moved = {ray.o, normalize(add(ray.d, by->turn))};
+    if (max_abs(by->start) > 0)
+        moved.o = add(ray.o, scale(ray_reach(s, c, ray, t_max), by->start));
+    return moved;
+}
+
 /* The direction of ray i about n: two of the four numbers of a block. */
 static struct vec3 occlusion_direction(const struct random_place *p, uint32_t i, struct vec3 n)
 {
@@ -36,12 +64,14 @@ static struct vec3 occlusion_direction(const struct random_place *p, uint32_t i,
 
 double occlusion(const struct scene *s, const struct candidates *c,
                  const struct random_place *place, struct vec3 origin, struct vec3 side,
-                 struct vec3 n, uint32_t count, double t_max)
+                 struct vec3 n, uint32_t count, double t_max, const struct ray_motion *moved)
 {
     uint32_t blocked = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct ray ray = {origin, occlusion_direction(place, i, n)};
         struct hit hit;
+        if (moved)
+            ray = ray_moved(s, c, ray, t_max, moved);
         blocked += !(dot(ray.d, side) > 0) || surface_along(s, c, ray, t_max, &hit);
     }
     return (double)blocked / count;

@@ -17,10 +17,18 @@ struct random_place {
 /* The closest surface with 0 < t < t_max that is no interface; out->t is the whole way. */
 bool surface_along(const struct scene *s, const struct candidates *c, struct ray ray, double t_max,
                    struct hit *out);
+/* What rounding may do to rays whose starts are computed (enum reference_motion): to the start, as a
+ * share of the largest coordinate that the test of such a ray has; to the direction. */
+struct ray_motion {
+    struct vec3 start, turn;
+};
+struct ray ray_moved(const struct scene *s, const struct candidates *c, struct ray ray,
+                     double t_max, const struct ray_motion *by);
+
 /* The share of `count` rays from `origin` about n, of cosine density, that meet something before
- * t_max or do not leave to that side. */
+ * t_max or do not leave to that side. moved: NULL: none is. */
 double occlusion(const struct scene *s, const struct candidates *c,
                  const struct random_place *place, struct vec3 origin, struct vec3 side,
-                 struct vec3 n, uint32_t count, double t_max);
+                 struct vec3 n, uint32_t count, double t_max, const struct ray_motion *moved);
 
 #endif

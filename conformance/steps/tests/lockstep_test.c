@@ -372,6 +372,38 @@ static void test_nothing_passes(void **state)
         MODE_DEVICE);
 }
 
+/* Shaders' rays that start on a surface, but not at P: far from the origin P is told in steps of 2^-14
+ * here, and rounding the hit's test decides on which side of the plane some of them are. A device
+ * whose starts are one such step off is not in step. */
+#define ALONG_A_PLANE(shift)                                                                       \
+    "{\"isophote\": 1, \"camera\": {\"origin\": [1000.8, -298.15, 704.325], \"target\": "          \
+    "[1000.5, -300.25, 700.125], \"fov\": 40}, \"render\": {\"max_depth\": 2}, \"materials\": "    \
+    "{\"m\": {\"type\": \"shader\", \"source\": \"surface m() { point p = P + 0.05 * dPdu" shift   \
+    "; float d = 0; int h = trace(p, -vector(Ng), \\\"maxdist\\\", 0.5); "                         \
+    "getmessage(\\\"trace\\\", \\\"hitdist\\\", d); Ci = (color(0.3 * h, 0.5 * d, "                \
+    "occlusion(p, N, \\\"samples\\\", 16)) + 0.1) * emission(); }\"}, \"a\": {\"type\": "          \
+    "\"diffuse\"}}, \"objects\": [{\"type\": \"rectangle\", \"material\": \"m\", \"transform\": "  \
+    "[{\"scale\": 1.3}, {\"rotate\": {\"axis\": [1, 0.3, 0.2], \"angle\": -71}}, {\"translate\": " \
+    "[1000.623, -300.173, 699.825]}]}, {\"type\": \"sphere\", \"material\": \"a\", \"radius\": "   \
+    "0.35, \"center\": [1000.7, -299.85, 699.825]}], \"environment\": {\"radiance\": 0.3}}"
+
+static void test_rays_along_a_plane(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct divergence found;
+    in_step(ALONG_A_PLANE(""));
+    (void)found_in_step(ALONG_A_PLANE(""), MODE_DEVICE);
+    struct bed b = bed_of(ALONG_A_PLANE(""), MODE_STRICT),
+               off = bed_of(ALONG_A_PLANE(" + vector(0, 1.0 / 16384, 0)"), MODE_STRICT);
+    assert_int_equal(conform_lockstep(off.native, b.scene, &b.job, UINT64_MAX, &found, &err),
+                     STATUS_OK);
+    assert_true(found.divergent > 0);
+    assert_memory_equal(found.field, "emitted.", 8);
+    bed_free(&off);
+    bed_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,7 +413,7 @@ int main(void)
         cmocka_unit_test(test_way_to_a_light),      cmocka_unit_test(test_never_left),
         cmocka_unit_test(test_shared_side),         cmocka_unit_test(test_faint_conductor),
         cmocka_unit_test(test_list_at_a_pole),      cmocka_unit_test(test_tangent_along_the_normal),
-        cmocka_unit_test(test_nothing_passes),
+        cmocka_unit_test(test_nothing_passes),      cmocka_unit_test(test_rays_along_a_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
