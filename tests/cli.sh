@@ -499,6 +499,8 @@ case_output_kinds()
         run 0 report --store k.db -o k.md
         run 2 report --store k.db -o k.md --table t.json
         says "error: --table needs HTML"
+        run 2 report --store k.db -o k.md --page p.html
+        says "error: --page needs HTML"
         run 0 report --store k.db -o k.csv
         run 0 report --store k.db -o k2.xml
         run 0 export --store k.db -o k.jsonl

@@ -32,6 +32,13 @@ with tempfile.TemporaryDirectory() as folder:
     apart = random["apart"]
     assert set(apart) == {"device"} and apart["device"] == {"lines": random["lines"], "run": random["run"], "others": []}, apart
     assert re.search(r"^device +\d+ +\d+[.]\d %$", done.stdout, re.M), done.stdout
+    # what one tree alone has is told of each tree, and no ray was traced here
+    trees = {tree for f in files.values() for tree in f.get("trees", {})}
+    assert trees == {"bvh2", "bvh8", "bvh8c", "none"}, trees
+    own = files["trace/traverse8c.h"]["trees"]["bvh8c"]
+    assert own["all"] == own["device"] and own["all"]["lines"] > 50 and own["all"]["run"] == 0, own
+    assert set(files["trace/traverse2.h"]["trees"]) == {"bvh2"} and files["trace/traverse2.h"]["trees"]["bvh2"]["all"]["lines"] < files["trace/traverse2.h"]["lines"]
+    assert re.search(r"^bvh8c +\d+ +0[.]0 %", done.stdout, re.M), done.stdout
     two = json.loads(data.read_text())
     two["math/random.h"]["apart"]["fast"] = {"lines": random["lines"], "run": 0, "others": [rounds]}
     Path(folder, "two.json").write_text(json.dumps(two))

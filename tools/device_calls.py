@@ -39,6 +39,8 @@ MATERIALS = ["k_probe_scatter", "k_probe_sample", "k_probe_eval"]  # of the grou
 PROBES = ["k_probe_item", "k_probe"]  # of the groups that have no entry of their own
 
 
+TREES = {"bvh2": "k_traverse2", "bvh8": "k_traverse8", "bvh8c": "k_traverse8c", "none": "k_linear"}
+
 EMITTED = ("asl/", "surface/closure", "math/math.h", "math/lanes.h")  # what emitted shaders call
 ASKED = ["k_ask_ray", "k_ask_occlusion", "k_reply", "k_say"]  # the same, of surface/shade.h
 
@@ -77,6 +79,15 @@ def reached(calls, roots, closed):
             seen.add(name)
             todo += [c for c in calls.get(name, ()) if c not in closed]
     return seen
+
+
+def functions_of_trees(calls):
+    """Those that a walk through one tree alone calls: what stands between K_IS_TREE's branches of trace/traverse.h."""
+    missing = sorted(set(TREES.values()) - calls.keys())
+    if missing:
+        raise ValueError(f"device/ has no function {', '.join(missing)}: tools/device_calls.py names its trees' functions")
+    walks = {tree: reached(calls, [root], set()) for tree, root in TREES.items()}
+    return {tree: own.difference(*(walk for other, walk in walks.items() if other != tree)) for tree, own in walks.items()}
 
 
 def functions_of_stages(calls):

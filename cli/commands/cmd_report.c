@@ -27,7 +27,7 @@ static int format_find(const char *name, const char *path)
 }
 
 struct report_command {
-    struct option_list stores, tables;
+    struct option_list stores, tables, pages;
     const char *out, *format;
     bool all_runs;
 };
@@ -53,10 +53,13 @@ static int run(void *settings, const struct arguments *args)
         error_msg(&err, STATUS_ARG, "JUnit XML is of one run, so of one --store");
         return report_error(&err, false);
     }
-    if (format != REPORT_HTML && c->tables.count) {
-        error_msg(&err, STATUS_ARG, "--table needs HTML: other formats hold the store alone");
+    if (format != REPORT_HTML && (c->tables.count || c->pages.count)) {
+        error_msg(&err, STATUS_ARG, "%s needs HTML: other formats hold the store alone",
+                  c->tables.count ? "--table" : "--page");
         return report_error(&err, false);
     }
+    const struct report_extras extras = {c->tables.items, c->tables.count, c->pages.items,
+                                         c->pages.count};
     struct arena a = {0};
     struct store **stores = ARENA_ARRAY(&a, struct store *, c->stores.count);
     enum status st = stores ? STATUS_OK : error_msg(&err, STATUS_MEMORY, "out of memory");
@@ -64,10 +67,9 @@ static int run(void *settings, const struct arguments *args)
     for (; !st && opened < c->stores.count; opened += !st)
         st = store_open(c->stores.items[opened], true, &stores[opened], &err);
     if (!st)
-        st = format == FORMAT_JUNIT
-                 ? store_junit(stores[0], 0, c->out, &err)
-                 : report_write_with(stores, opened, (enum report_format)format, c->all_runs,
-                                     c->tables.items, c->tables.count, c->out, &err);
+        st = format == FORMAT_JUNIT ? store_junit(stores[0], 0, c->out, &err)
+                                    : report_write_with(stores, opened, (enum report_format)format,
+                                                        c->all_runs, &extras, c->out, &err);
     while (opened > 0)
         store_close(stores[--opened]);
     arena_free(&a);
@@ -86,6 +88,10 @@ static const struct option options[] = {
      .words = "html markdown csv junit"},
     {"--table", OPTION_LIST, AT(tables), "FILE",
      .help = "a table that tools/experiments wrote (NAME.json), for HTML; may be repeated",
+     .reads = true},
+    {"--page", OPTION_LIST, AT(pages), "FILE",
+     .help = "a page for developers of the suite, of tools/coverage -o or tools/mutants_page -o, "
+             "for HTML; may be repeated",
      .reads = true},
     {"--all-runs", OPTION_FLAG, AT(all_runs),
      .help = "older drivers and compilers too, as columns of their own"},

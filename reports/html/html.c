@@ -523,14 +523,15 @@ static const struct part parts[] = {
     {"tables", "Published tables", section_tables},
     {"images", "Images", section_images},
     {"environment", "Environment", section_environment},
+    {"pages", "For developers of the suite", section_pages},
 };
 enum { PART_COUNT = sizeof parts / sizeof parts[0] };
 
 enum status report_html(struct text *t, struct arena *a, const struct snapshot *s,
-                        const struct json *const *tables, size_t table_count, struct error *err)
+                        const struct page_extras *extras, struct error *err)
 {
     struct text body[PART_COUNT] = {0};
-    struct page p = {.t = t, .a = a, .s = s, .tables = tables, .table_count = table_count};
+    struct page p = {.t = t, .a = a, .s = s, .extras = extras};
     struct headline n;
     text_puts(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
                  "name=\"viewport\" "

@@ -10,8 +10,7 @@ struct page {
     struct text *t;
     struct arena *a;
     const struct snapshot *s;
-    const struct json *const *tables;
-    size_t table_count;
+    const struct page_extras *extras;
     bool no_memory;
 };
 
@@ -29,6 +28,7 @@ void section_statistics(struct page *p);
 void section_kernels(struct page *p);
 void section_formats(struct page *p);
 void section_tables(struct page *p);
+void section_pages(struct page *p);
 void section_images(struct page *p);
 void section_environment(struct page *p);
 

@@ -76,7 +76,7 @@ static enum status table_check(const char *file, const struct json *v, struct er
 }
 
 enum status tables_read(struct arena *a, const char *const *files, size_t count,
-                        const struct json ***out, struct error *err)
+                        const struct json *const **out, struct error *err)
 {
     const struct json **tables = ARENA_ARRAY(a, const struct json *, count + 1);
     if (!tables)
@@ -266,13 +266,13 @@ static void put_table(struct page *p, const struct json *v)
 
 void section_tables(struct page *p)
 {
-    if (!p->table_count)
+    if (!p->extras->table_count)
         return;
     text_puts(p->t, "<section id=\"tables\"><h2>Published tables</h2>\n<p class=\"note\">Tables "
                     "of papers, made again by tools/experiments. Italic rows are the published "
                     "numbers, of other machines, scenes and programs; all others were measured "
                     "here. Dashed lines are published.</p>\n");
-    for (size_t i = 0; i < p->table_count; i++)
-        put_table(p, p->tables[i]);
+    for (size_t i = 0; i < p->extras->table_count; i++)
+        put_table(p, p->extras->tables[i]);
     text_puts(p->t, "</section>\n");
 }

@@ -298,11 +298,19 @@ enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
  * with all_runs, older drivers and compilers stand beside as columns of their own. */
 enum status report_write(struct store *const *stores, size_t count, enum report_format format,
                          bool all_runs, const char *path, struct error *err);
-/* The same; HTML shows the tables too: files NAME.json of tools/experiments. Fails also: MISSING,
- * PARSE, TYPE (with the place in a table's file). */
+/* What HTML shows beside the stores. */
+struct report_extras {
+    const char *const *tables; /* files NAME.json of tools/experiments */
+    size_t table_count;
+    const char *const *pages; /* files of HTML that hold all that they show: of tools/coverage and
+                                 tools/mutants_page. Each in a frame of its own, by its title */
+    size_t page_count;
+};
+/* The same with them. Fails also: MISSING, PARSE, TYPE (with the place in a table's file), LIMIT
+ * (a page of more than 64 MiB). */
 enum status report_write_with(struct store *const *stores, size_t count, enum report_format format,
-                              bool all_runs, const char *const *tables, size_t table_count,
-                              const char *path, struct error *err);
+                              bool all_runs, const struct report_extras *extras, const char *path,
+                              struct error *err);
 
 /* What sweep rows say, for a terminal: for each scene, device and mode the best setting and those
  * tied with it within noise; for each device and mode with several scenes the one setting with the

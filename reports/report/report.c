@@ -17,22 +17,26 @@ const char *shape_text(const uint32_t shape[2], char buf[32])
 enum status report_write(struct store *const *stores, size_t count, enum report_format format,
                          bool all_runs, const char *path, struct error *err)
 {
-    return report_write_with(stores, count, format, all_runs, NULL, 0, path, err);
+    return report_write_with(stores, count, format, all_runs, &(struct report_extras){0}, path,
+                             err);
 }
 
 enum status report_write_with(struct store *const *stores, size_t count, enum report_format format,
-                              bool all_runs, const char *const *tables, size_t table_count,
-                              const char *path, struct error *err)
+                              bool all_runs, const struct report_extras *extras, const char *path,
+                              struct error *err)
 {
-    const struct json **read = NULL;
+    struct page_extras read = {.table_count = extras->table_count,
+                               .page_count = extras->page_count};
     struct arena a = {0};
     struct snapshot snap;
     struct text t = {0};
     enum status st = snapshot_load(stores, count, &a, all_runs, &snap, err);
     if (!st)
-        st = tables_read(&a, tables, table_count, &read, err);
+        st = tables_read(&a, extras->tables, extras->table_count, &read.tables, err);
+    if (!st)
+        st = pages_read(&a, extras->pages, extras->page_count, &read.pages, err);
     if (!st && format == REPORT_HTML)
-        st = report_html(&t, &a, &snap, read, table_count, err);
+        st = report_html(&t, &a, &snap, &read, err);
     else if (!st && format == REPORT_MARKDOWN)
         report_markdown(&t, &snap);
     else if (!st)

@@ -29,8 +29,8 @@ static int folder_make(void **state)
 static int folder_remove(void **state)
 {
     (void)state;
-    static const char *const names[] = {"a.sqlite", "b.sqlite", "r.html", "r.md",
-                                        "r.csv",    "r.xml",    "t.html"};
+    static const char *const names[] = {"a.sqlite", "b.sqlite", "p.html", "r.html",
+                                        "r.md",     "r.csv",    "r.xml",  "t.html"};
     struct arena a = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         (void)unlink(in_folder(&a, names[i]));
@@ -282,6 +282,7 @@ static void html_shows_tables(void **state)
     (void)unlink(in_folder(&a, "a.sqlite"));
     assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
     const char *file = in_folder(&a, "t.json"), *to = in_folder(&a, "t.html");
+    const struct report_extras extras = {.tables = &file, .table_count = 1};
     static const char good[] =
         "{\"title\": \"Figure <1>\", \"of\": \"A. Author\", \"headers\": [\"shader\", \"left\", "
         "\"reason\"], \"rows\": [{\"shader\": \"a.asl\", \"left\": 12}, {\"shader\": \"published: "
@@ -291,7 +292,7 @@ static void html_shows_tables(void **state)
         "\"points\": [[1, 1], [10, 100], [100, 10000]]}, {\"name\": \"published: x\", \"points\": "
         "[[1, 100]]}, {\"name\": \"none\", \"points\": []}]}}";
     assert_int_equal(file_write(file, good, sizeof good - 1, &err), STATUS_OK);
-    assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &file, 1, to, &err), STATUS_OK);
+    assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &extras, to, &err), STATUS_OK);
     char *data;
     size_t size;
     assert_int_equal(file_read(&a, to, 0, &data, &size, &err), STATUS_OK);
@@ -324,13 +325,60 @@ static void html_shows_tables(void **state)
         "{\"x\": \"\", \"y\": \"\", \"series\": [{\"name\": \"\", \"points\": [[1, 0]]}]}}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(file_write(file, bad[i], strlen(bad[i]), &err), STATUS_OK);
-        const enum status st = report_write_with(&s, 1, REPORT_HTML, false, &file, 1, to, &err);
+        const enum status st = report_write_with(&s, 1, REPORT_HTML, false, &extras, to, &err);
         assert_true(st == STATUS_TYPE || st == STATUS_PARSE);
         assert_string_equal(err.file, file);
         assert_true(err.line >= 1);
     }
     (void)unlink(file);
-    assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &file, 1, to, &err),
+    assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &extras, to, &err),
+                     STATUS_MISSING);
+    store_close(s);
+    arena_free(&a);
+}
+
+/* Pages of tools stand in frames, to the byte, by their titles; others are refused by name. */
+static void html_shows_pages(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    const char *const files[] = {in_folder(&a, "p.html"), in_folder(&a, "q.html")},
+                      *to = in_folder(&a, "r.html");
+    const struct report_extras extras = {.pages = files, .page_count = 2};
+    static const char first[] = "<!doctype html><meta charset=utf-8><title>Lines of \"device/\" & "
+                                "more</title><a href='#x'>x</a><h2 id='x'>\xc3\xa9</h2>",
+                      second[] = "<title>Mutants</title>";
+    assert_int_equal(file_write(files[0], first, sizeof first - 1, &err), STATUS_OK);
+    assert_int_equal(file_write(files[1], second, sizeof second - 1, &err), STATUS_OK);
+    assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &extras, to, &err), STATUS_OK);
+    char *data;
+    size_t size, got;
+    assert_int_equal(file_read(&a, to, 0, &data, &size, &err), STATUS_OK);
+    struct markup_facts f;
+    markup_check(data, &f);
+    assert_string_equal(f.problem, "");
+    assert_non_null(strstr(data, "<a href=\"#pages\">For developers of the suite</a>"));
+    assert_non_null(strstr(data, "<summary>Lines of &quot;device/&quot; &amp; more</summary>"));
+    assert_non_null(strstr(data, "<summary>Mutants</summary>"));
+    char *frame = strstr(data, "src=\"data:text/html;charset=utf-8;base64,");
+    assert_non_null(frame);
+    frame = strchr(frame, ',') + 1;
+    *strchr(frame, '"') = 0;
+    assert_memory_equal(base64_read(&a, frame, true, &got), first, sizeof first - 1);
+    assert_int_equal(got, sizeof first - 1);
+    static const char *const bad[] = {"", "no page", "<title></title>", "<title>never ended"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(file_write(files[1], bad[i], strlen(bad[i]), &err), STATUS_OK);
+        assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &extras, to, &err),
+                         STATUS_PARSE);
+        assert_non_null(strstr(err.msg, files[1]));
+    }
+    (void)unlink(files[1]);
+    assert_int_equal(report_write_with(&s, 1, REPORT_HTML, false, &extras, to, &err),
                      STATUS_MISSING);
     store_close(s);
     arena_free(&a);
@@ -1341,6 +1389,7 @@ int main(void)
         cmocka_unit_test(html_shows_shading),
         cmocka_unit_test(html_shows_statistics),
         cmocka_unit_test(html_shows_tables),
+        cmocka_unit_test(html_shows_pages),
         cmocka_unit_test(html_shows_number_formats),
         cmocka_unit_test(html_shows_kernels),
         cmocka_unit_test(html_of_an_empty_store),
