@@ -2791,9 +2791,11 @@ EOF
     run 0 aslc -q -o - --dump=c-rows s.asl
     cp stdout rows
     prints "a_any\(m[0-9]+\)"
+    prints "^K_FN void a_uniform\(struct a_state \*s, uint \*out\)"
     run 0 aslc -q -o - --dump=llvm s.asl
     cp stdout llvm
     prints "^define void @al_shade"
+    prints "^define void @al_uniform"
     for as in llvm-as-15 llvm-as-19; do # both versions read it
         ! command -v $as >/dev/null || $as -o /dev/null llvm || fail "$as refuses it"
     done

@@ -21,7 +21,7 @@ enum status shade_llvm_program(const struct shade *s, struct shade_program *out,
 enum status shade_llvm_build(const struct shade *s, const struct shade_program *p,
                              struct llvm_program **out, struct build_info *info, struct error *err)
 {
-    static const char *const keep[] = {"asl_points", NULL};
+    static const char *const keep[] = {"asl_points", "asl_uniform", NULL};
     const struct program_request request = program_request_make(s->opt.mode);
     const bool wide = lanes() == 16;
     struct llvm_part parts[2] = {

@@ -16,6 +16,7 @@ struct a_host { /* as device/asl/host.h has it */
     void *ctx;
     void (*call)(void *ctx, uint32_t call, uint32_t point, uint32_t *io, uint32_t *rows);
 };
+typedef void uniform_function(const uint32_t *args, uint32_t *out);
 typedef uint32_t points_function(const struct a_host *host, const struct shade_launch *k,
                                  const uint32_t *args, const float *grid, const uint32_t *points,
                                  uint32_t *out, uint32_t begin, uint32_t end, uint32_t *failed);
@@ -26,6 +27,7 @@ struct native {
     bool by_llvm;
     void *library;             /* of the system's compiler */
     struct llvm_program *code; /* of LLVM */
+    uniform_function *uniform; /* NULL: nothing is left to it */
     points_function *run;
 };
 
@@ -61,6 +63,8 @@ static enum status take(struct native *n, void *library, struct error *err)
     library_close(n);
     n->library = library;
     memcpy(&n->run, &p, sizeof p);
+    p = dlsym(library, "asl_uniform");
+    memcpy(&n->uniform, &p, sizeof p);
     return STATUS_OK;
 }
 
@@ -136,6 +140,8 @@ static enum status build_llvm(struct shade *s, struct native *n, struct error *e
     llvm_program_free(n->code);
     n->code = code;
     memcpy(&n->run, &p, sizeof p);
+    void *uniform = llvm_program_symbol(code, "asl_uniform");
+    memcpy(&n->uniform, &uniform, sizeof uniform);
     return p ? STATUS_OK : error_msg(err, STATUS_BUILD, "the compiled shader has no entry");
 }
 
@@ -152,6 +158,8 @@ static enum status translate(struct shade *s, struct native *n, struct error *er
     bool same = n->run && strcmp(p.hash, n->program.hash) == 0;
     shade_program_free(&n->program);
     n->program = p;
+    s->info.uniform_operations = p.emitted.uniform_operations;
+    s->info.uniform_words = p.emitted.uniform_words;
     return same ? STATUS_OK : n->by_llvm ? build_llvm(s, n, err) : build(s, n, err);
 }
 
@@ -360,6 +368,8 @@ static enum status run_all(struct native_run *run, unsigned threads, struct erro
     for (uint32_t k = 0; st == STATUS_OK && k < run->points->iterations && !run->stop; k++) {
         run->aloud = k == 0;
         double begin = clock_s();
+        if (run->native->uniform)
+            run->native->uniform(run->input.args, run->input.args + run->input.uniform);
         parallel_for(units, threads, unit_run, run);
         run->out->run_s += clock_s() - begin;
         if (cancel_requested)

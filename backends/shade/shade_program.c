@@ -103,8 +103,10 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
     const char *const before[] = {
         portable_source, wide ? shade_wide_preamble : "#define A_WIDTH 1\n",
         host ? "#define A_HOST\n" : "", broken.data ? broken.data : asl_device_source, NULL};
-    struct asl_emit_options o = {
-        .wide = wide, .host = host, .copies = wide && s->opt.form == SHADE_COPIES};
+    struct asl_emit_options o = {.wide = wide,
+                                 .host = host,
+                                 .copies = wide && s->opt.form == SHADE_COPIES,
+                                 .uniform = host && !s->opt.stay_at_points};
     if (st == STATUS_OK)
         st = program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);
     text_free(&broken);
@@ -115,8 +117,11 @@ enum status shade_program_make_llvm(const struct shade *s, unsigned lanes,
                                     struct shade_program *out, struct error *err)
 {
     const char *const before[] = {NULL};
-    struct asl_emit_options o = {
-        .wide = true, .host = true, .lanes = lanes, .float_flags = shade_float_flags[s->opt.mode]};
+    struct asl_emit_options o = {.wide = true,
+                                 .host = true,
+                                 .uniform = !s->opt.stay_at_points,
+                                 .lanes = lanes,
+                                 .float_flags = shade_float_flags[s->opt.mode]};
     return program_write(s, before, &o, asl_emit_llvm, "", out, err);
 }
 
@@ -148,7 +153,8 @@ static enum status args_place(const struct shade *s, struct shade_program *p,
     const struct asl_emitted *x = &p->emitted;
     size_t n = asl_code_args(p->code);
     uint32_t at;
-    enum status st = shade_words_take(w, n + x->image_count + x->answer_words + 2, &at, err);
+    enum status st =
+        shade_words_take(w, n + x->image_count + x->answer_words + x->uniform_words + 2, &at, err);
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         struct asl_code_arg arg = asl_code_arg_at(p->code, i);
         bool string = !arg.is_set && asl_type_scalar(arg.type, arg.slot) == ASL_STRING;
@@ -180,6 +186,7 @@ static enum status args_fill(const struct shade *s, struct shade_program *p, str
     enum status st = args_place(s, p, area, &w, err);
     if (st == STATUS_OK) {
         in->answers = n + p->emitted.image_count;
+        in->uniform = p->emitted.uniform_first;
         in->rows = in->answers + p->emitted.answer_words;
         in->arg_words = w.count;
         in->args = ARENA_ARRAY(a, uint32_t, w.count);

@@ -46,6 +46,7 @@ struct shade_input {
     struct shade_launch launch;
     uint32_t *args;            /* at least one word */
     size_t arg_words, answers; /* answers: where those of asl_host_answers begin */
+    size_t uniform;            /* where those of asl_emitted.uniform_words begin */
     size_t rows; /* the word that says where those of asl_host_row do; the next: where replies do */
     float *grid;
     size_t grid_floats;

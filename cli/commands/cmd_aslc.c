@@ -280,7 +280,7 @@ static enum status dump_emitted(struct arena *a, const struct aslc *c, const str
     struct asl_lower_options lower = c->lower;
     lower.outputs = outputs;
     const struct asl_emit_options emit = {
-        .wide = rows, .host = true, .outputs = outputs, .lanes = 8};
+        .wide = rows, .host = true, .uniform = rows, .outputs = outputs, .lanes = 8};
     struct asl_code *code = NULL;
     struct asl_emitted emitted;
     struct text text = {0};

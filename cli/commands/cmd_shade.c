@@ -663,6 +663,10 @@ static void statistics(const struct shade_command *s, const struct shade *shade)
                       info->compile_s, info->cached ? " (from the cache)" : "");
     if (strcmp(info->engine, "interp") != 0)
         operations(s);
+    if (info->uniform_operations)
+        (void)fprintf(stderr,
+                      "%zu operations run once a grid, and leave %zu values to its points\n",
+                      info->uniform_operations, info->uniform_words);
     work_line(info);
 }
 
@@ -680,6 +684,7 @@ static bool json_report(struct shade_command *s, const struct shade *shade)
     json_key_number(&w, "translate_s", info->translate_s);
     json_key_number(&w, "compile_s", info->compile_s);
     json_key_bool(&w, "cached", info->cached);
+    json_key_integer(&w, "uniform_operations", (int64_t)info->uniform_operations);
     json_key_number(&w, "shade_s", s->seconds);
     json_key_integer(&w, "steps", (int64_t)s->steps);
     json_key_string(&w, "printed", s->printed.data ? s->printed.data : "");
@@ -950,6 +955,9 @@ static const struct option options[] = {
     {"--stay-in-loops", OPTION_FLAG, AT(opt.stay_in_loops),
      .help = "what is the same in each turn of a loop is not moved out of it, to see what that "
              "is worth"},
+    {"--stay-at-points", OPTION_FLAG, AT(opt.stay_at_points),
+     .help = "of native and llvm: each row of points does what is the same at all points, to see "
+             "what that is worth"},
     {"--mode", OPTION_MODE, AT(opt.mode), "MODE", .help = "arithmetic of compiled engines",
      .preset = "strict"},
     {"--form", OPTION_WORD, AT(form), "FORM",

@@ -33,6 +33,17 @@ K_FN am A_FIRST(uint n)
 }
 #endif
 
+#ifdef A_UNIFORM
+/* Of a grid whose points have these arguments, before its points run: its results, which are words
+ * of the argument area that asl_points takes (asl_emitted.uniform_first). */
+__attribute__((visibility("default"))) void asl_uniform(const uint *args, uint *out)
+{
+    struct a_state s;
+    s.args = args;
+    a_uniform(&s, out);
+}
+#endif
+
 /* `out` begins with the row of point `begin`. failed[0] becomes 1 + the loop that spent the budget,
  * failed[1] the first point of its group. Returns the point after the last that was run. */
 __attribute__((visibility("default"))) uint

@@ -24,6 +24,8 @@ extern const unsigned long long al_point_used; /* bit i: word i of the point is 
  * words one after another. */
 void al_shade(struct al_run *run, am mask, uint n, uint *out);
 uint al_out_words(void);
+/* What is the same at all points, by the argument area alone, into out. */
+void al_uniform(struct al_run *run, uint *out);
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
@@ -58,6 +60,14 @@ K_INLINE am al_first(uint n)
     for (int i = 0; i < A_WIDTH; i++)
         m[i] = (uint)i < n ? -1 : 0;
     return m;
+}
+
+/* As asl_uniform of device/asl/entry.h. */
+AL void asl_uniform(const uint *args, uint *out)
+{
+    struct al_run run;
+    run.args = args;
+    al_uniform(&run, out);
 }
 
 /* As asl_points of device/asl/entry.h. */

@@ -34,8 +34,9 @@ struct emit {
     const struct ir_block **homes; /* by cell: the smallest block that holds all its accesses */
     bool *used;                    /* by cell: a layer or the result touches it */
     bool point_words[EMIT_POINT_WORDS];
-    unsigned masked;       /* texts around that have a copy for whole rows */
-    const uint32_t *pulls; /* by layer: PULL instructions that name it, plus entries */
+    unsigned masked;               /* texts around that have a copy for whole rows */
+    uint32_t **uniforms, *uniform; /* by layer, and of this one: by value, emit_uniform.c */
+    const uint32_t *pulls;         /* by layer: PULL instructions that name it, plus entries */
     size_t strings_cap, hosts_cap, loops_cap, images_cap, components_cap, answers_cap, rows_cap,
         messages_cap;
     uint32_t program_strings; /* grids on devices: all strings are below it, but for those that */
@@ -217,6 +218,18 @@ bool emit_leaves(const struct ir_block *b, const struct ir_inst *within);
  * stay where its condition holds. */
 const struct ir_inst *emit_even_test(const struct emit *e, const struct ir_inst *loop);
 bool emit_even_stays(const struct ir_inst *test);
+/* emit_uniform.c: writes what of the layer is the same at all points, before its own text. write:
+ * false where the text cannot compute the instruction without the host; keep: value v goes to word k
+ * of asl_emitted.uniform_words. */
+struct emit_uniform {
+    bool (*write)(struct emit *e, const struct ir_inst *i);
+    void (*keep)(struct emit *e, ir_value v, uint32_t k);
+};
+void emit_uniform_layer(struct emit *e, const struct emit_uniform *by);
+/* Has that been computed? Its values are words of the argument area then, or (0) nobody reads them.
+ */
+bool emit_is_uniform(const struct emit *e, const struct ir_inst *i);
+uint32_t emit_uniform_word(const struct emit *e, ir_value v);
 uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i);
 uint32_t emit_host_number(struct emit *e, const struct ir_inst *i);
 /* Does it print or report? */

@@ -972,8 +972,25 @@ static void call(struct emit *e, const struct ir_inst *i)
         host(e, i);
 }
 
+/* Word k of the argument area. */
+static void argument(struct emit *e, ir_value v, uint32_t k)
+{
+    const char *x = emit_text(e, e->opt->called ? "A_ARGUMENT(s, %u)" : "s->args[%u]", k);
+    emit_set(e, v,
+             e->kinds[v] == EMIT_FLOAT ? "A_F(K_AS_FLOAT(%s))"
+             : e->kinds[v] == EMIT_INT ? "A_I((int)%s)"
+                                       : "a_true(A_I((int)%s))",
+             x);
+}
+
 static void inst(struct emit *e, const struct ir_inst *i)
 {
+    if (emit_is_uniform(e, i)) {
+        for (ir_value v = i->result; v < i->result + i->result_count; v++)
+            if (emit_uniform_word(e, v))
+                argument(e, v, emit_uniform_word(e, v));
+        return;
+    }
     switch (i->op) {
     case IR_CONST:
         return;
@@ -986,9 +1003,7 @@ static void inst(struct emit *e, const struct ir_inst *i)
         return;
     case IR_ARG:
         ((bool *)e->out->reads)[i->u.number] = true;
-        emit_set(e, i->result,
-                 e->kinds[i->result] == EMIT_FLOAT ? "A_F(K_AS_FLOAT(%s))" : "A_I((int)%s)",
-                 emit_text(e, e->opt->called ? "A_ARGUMENT(s, %u)" : "s->args[%u]", i->u.number));
+        argument(e, i->result, i->u.number);
         return;
     case IR_STATE:
         state(e, i);
@@ -1087,6 +1102,7 @@ struct ir_layer *emit_layer_begin(struct emit *e, uint32_t index)
     number_targets(&l->body, &next);
     e->line = (struct src_pos){0};
     e->depth = 0;
+    e->uniform = e->uniforms ? e->uniforms[index] : NULL;
     return l;
 }
 
@@ -1107,6 +1123,39 @@ static void layer(struct emit *e, uint32_t index)
             declare_cell(e, &e->body, c);
     region(e, &l->body, 0);
     EMIT("#line 1 \"end of layer %u\"\n%s}\n", index, e->opt->wide ? "(void)off;\n" : "");
+}
+
+static bool uniform_write(struct emit *e, const struct ir_inst *i)
+{
+    const size_t begin = e->body.len;
+    if (i->op != IR_CALL)
+        inst(e, i);
+    else if (!emit_device_call(e, i)) {
+        e->body.len = begin;
+        return false;
+    }
+    return true;
+}
+
+static void uniform_keep(struct emit *e, ir_value v, uint32_t k)
+{
+    EMIT("out[%u] = (uint)A_AT(%s, 0);\n", k, emit_bits(e, v));
+}
+
+/* What runs once, layer by layer: values are numbered in each of them. */
+static void uniform(struct emit *e)
+{
+    static const struct emit_uniform by = {uniform_write, uniform_keep};
+    EMIT("#line 1 \"uniform\"\nK_FN void a_uniform%s(struct a_state%s *s, uint *out)\n{\n",
+         e->suffix, e->suffix);
+    e->uniforms = emit_alloc(e, e->code->layer_count + 1u, sizeof *e->uniforms);
+    for (uint32_t l = 0; l < e->code->layer_count; l++) {
+        EMIT("{\n");
+        emit_layer_begin(e, l);
+        emit_uniform_layer(e, &by);
+        EMIT("}\n");
+    }
+    EMIT("}\n#define A_UNIFORM%s %u\n", e->suffix, e->out->uniform_words);
 }
 
 void emit_count_pulls(uint32_t *pulls, const struct ir_block *b)
@@ -1137,6 +1186,7 @@ void emit_begin(struct emit *e)
     uint32_t *pulls = emit_alloc(e, code->layer_count + 1, sizeof *pulls);
     e->homes = emit_alloc(e, code->cell_count + 1, sizeof *e->homes);
     e->used = emit_alloc(e, code->cell_count + 1, sizeof *e->used);
+    e->out->uniform_first = code->arg_count; /* with a host nothing else stands there */
     e->out->reads = emit_alloc(e, code->arg_count + 1, sizeof *e->out->reads);
     (void)emit_string_id(e, ""); /* 0 */
     for (uint32_t c = 0; c < code->cell_count; c++)
@@ -1335,6 +1385,8 @@ static void write_all(struct emit *e, struct text *out)
 {
     emit_begin(e);
     emit_messages_declare(e);
+    if (e->opt->uniform)
+        uniform(e);
     for (uint32_t l = 0; l < e->code->layer_count; l++)
         layer(e, l); /* a layer is pulled by later ones only */
     struct text group = {0}, st = {0};

@@ -134,14 +134,28 @@ static const char *argument_word(struct llvm *l, uint32_t k)
                   l->lanes);
 }
 
+static void argument(struct llvm *l, ir_value v, uint32_t k)
+{
+    const char *x = argument_word(l, k);
+    if (l->e.kinds[v] == EMIT_CONDITION)
+        x = ll_let(l, "icmp ne %s %s, zeroinitializer", l->i, x);
+    ll_set_bits(l, v, x);
+}
+
 static void inst(struct llvm *l, const struct ir_inst *i)
 {
     static const uint8_t state_words[IR_STATE_COUNT] = {62, 60, 61, 59, 48, 49, 50};
+    if (emit_is_uniform(&l->e, i)) {
+        for (ir_value v = i->result; v < i->result + i->result_count; v++)
+            if (emit_uniform_word(&l->e, v))
+                argument(l, v, emit_uniform_word(&l->e, v));
+        return;
+    }
     switch (i->op) {
     case IR_CONST:
         return;
     case IR_ARG:
-        ll_set_bits(l, i->result, argument_word(l, i->u.number));
+        argument(l, i->result, i->u.number);
         return;
     case IR_STATE:
         ll_set(l, i->result,
@@ -277,6 +291,47 @@ static void layer(struct llvm *l, uint32_t index, struct text *to)
                         index, l->b));
 }
 
+static bool uniform_write(struct emit *e, const struct ir_inst *i)
+{
+    struct llvm *l = (struct llvm *)e; /* whose first member it is */
+    const size_t begin = e->body.len;
+    if (i->op != IR_CALL)
+        inst(l, i);
+    else if (!ll_device_call(l, i)) {
+        e->body.len = begin;
+        return false;
+    }
+    return true;
+}
+
+static void uniform_keep(struct emit *e, ir_value v, uint32_t k)
+{
+    struct llvm *l = (struct llvm *)e;
+    const char *x = ll_let(l, "extractelement %s %s, i32 0", l->i, ll_int(l, v));
+    ll_store(l, "i32", x, ll_let(l, "getelementptr i32, ptr %%out, i64 %u", k));
+}
+
+/* As a_uniform of emit_c.c: a function for each layer, as values are numbered in each of them. */
+static void uniform_write_all(struct llvm *l, struct text *to)
+{
+    static const struct emit_uniform by = {uniform_write, uniform_keep};
+    struct emit *e = &l->e;
+    const uint32_t layers = e->opt->uniform ? e->code->layer_count : 0;
+    e->uniforms = emit_alloc(e, layers + 1u, sizeof *e->uniforms);
+    for (uint32_t k = 0; k < layers; k++) {
+        emit_layer_begin(e, k);
+        emit_uniform_layer(e, &by);
+        L("ret void\n");
+        function_close(l, to, TEXT("define internal void @uniform_%u(ptr %%run, ptr %%out)", k));
+    }
+    for (uint32_t k = 0; k < layers; k++)
+        L("call void @uniform_%u(ptr %%run, ptr %%out)\n", k);
+    L("ret void\n");
+    function_close(l, to, "define void @al_uniform(ptr %run, ptr %out)");
+    if (!layers)
+        e->uniforms = NULL;
+}
+
 /* Points start with their globals; Ci with nothing. */
 static void globals_write(struct llvm *l)
 {
@@ -379,6 +434,8 @@ static void module_write(struct llvm *l, struct text *out)
             l->rows += ir_cell_slots(&e->code->cells[c]);
         }
     ll_messages_declare(l);
+    if (!ll_is_surface(l))
+        uniform_write_all(l, &functions);
     for (uint32_t k = 0; k < e->code->layer_count; k++)
         (ll_is_surface(l) ? layer_one : layer)(l, k, &functions);
     (ll_is_surface(l) ? surface_write : shade_write)(l, &functions);

@@ -562,11 +562,15 @@ struct asl_grid_shape asl_grid_shape(const struct asl_grid *g);
 struct ir_inst;
 
 struct asl_emit_options {
-    bool wide;    /* for rows of A_WIDTH points (vectors of gcc and clang), else for one point */
-    bool copies;  /* of wide: a branch's text once more, for rows all of whose points take it */
-    bool host;    /* native code: what the library lacks is asked of the host (asl_host_call). Else
+    bool wide;   /* for rows of A_WIDTH points (vectors of gcc and clang), else for one point */
+    bool copies; /* of wide: a branch's text once more, for rows all of whose points take it */
+    bool host;   /* native code: what the library lacks is asked of the host (asl_host_call). Else
                      such calls fail as UNSUPPORTED, with their place */
-    bool surface; /* for a hit in a renderer's kernel: one point. What is printed, reported or
+    /* With host, for rows or a point: what is the same at all points by its operands alone is no
+     * part of the layers' text. asl_uniform of the program computes it, before points run, from the
+     * argument area into the words of it from asl_emitted.uniform_first on. */
+    bool uniform;
+    bool surface;       /* for a hit in a renderer's kernel: one point. What is printed, reported or
                      asked of the host goes to tables, geometry data are u and v; closures are numbers of
                      nodes, which a_lobes takes apart (emit_closure.c); images and the argument area
                      stand in one array of words */
@@ -649,6 +653,10 @@ struct asl_emitted {
     size_t image_count;
     const struct asl_emitted_answer *answers; /* behind the images' words */
     size_t answer_count, answer_words;
+    /* Of asl_emit_options.uniform: the words of the argument area that asl_uniform fills, and the
+     * instructions that it runs for that in place of the layers. */
+    uint32_t uniform_first, uniform_words;
+    size_t uniform_operations;
     /* The word behind the answers says where in the area the row of a launch's first point begins;
      * row_words each. The next says where the replies to the points' questions do, 0 before there
      * are any: a word a point, which is where its replies begin or 0; there their number, then

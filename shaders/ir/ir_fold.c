@@ -23,21 +23,22 @@ static bool keeps_bits(const struct ir_call *c)
     return c->callee < BI_COUNT && strcmp(asl_builtin_at(c->callee)->ulp, "0") == 0;
 }
 
-/* A function of its operands alone: nothing of the renderer, no memory. */
+bool ir_call_is_function(const struct ir_call *c)
+{
+    for (uint32_t k = 0; k < c->arg_count; k++)
+        if (c->args[k].is_place || c->args[k].type.base == ASL_CLOSURE)
+            return false;
+    return c->type.base != ASL_CLOSURE && c->type.base != ASL_VOID && c->callee != BI_RAYTYPE &&
+           c->callee != BI_OCCLUSION && c->callee != IRC_CONSTRUCT2 &&
+           (c->callee != IRC_CONSTRUCT || c->type.base == ASL_COLOR) &&
+           (c->callee != BI_TRANSFORM || c->args[0].type.base != ASL_STRING);
+}
+
 static bool foldable(const struct ir_fold *f, struct ir_inst *const *defs, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
-    for (uint32_t k = 0; k < c->arg_count; k++)
-        if (c->args[k].is_place)
-            return false;
-    if (c->type.base == ASL_CLOSURE || c->type.base == ASL_VOID || c->callee == BI_RAYTYPE ||
-        c->callee == BI_OCCLUSION || c->callee == IRC_CONSTRUCT2 ||
-        (c->callee == IRC_CONSTRUCT && c->type.base != ASL_COLOR) ||
-        (c->callee == BI_TRANSFORM && c->args[0].type.base == ASL_STRING))
+    if (!ir_call_is_function(c))
         return false;
-    for (uint32_t k = 0; k < c->arg_count; k++)
-        if (c->args[k].type.base == ASL_CLOSURE)
-            return false;
     for (uint32_t k = 0; k < i->operand_count; k++)
         if (defs[i->operands[k]]->op != IR_CONST)
             return false;

@@ -18,6 +18,8 @@ struct ir_fold {
     struct asl_layer layer;
 };
 
+/* A function of its operands alone: nothing of the renderer, no memory. */
+bool ir_call_is_function(const struct ir_call *c);
 /* defs: by value, the instructions that the operands are of; out: one a result. False when the call
  * is not of constants alone, needs a renderer or memory, fails, or would say something. */
 bool ir_fold_call(struct ir_fold *f, struct ir_inst *const *defs, const struct ir_inst *i,

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_uniform.c: what is the same at all points by its operands alone: made of constants and
+ * arguments by operations and functions that look at nothing else. A function in front of the
+ * layers computes it, once for a grid, and leaves in words behind the argument area what the rest of
+ * the text reads. There it is one more argument. Both emitters write that function with what writes
+ * the layers. */
+#include "emit.h"
+
+enum { INSIDE = UINT32_MAX }; /* only that function needs it */
+
+static bool operands_are(const struct emit *e, const struct ir_inst *i)
+{
+    for (uint32_t k = 0; k < i->operand_count; k++) {
+        const struct ir_inst *d = e->defs[i->operands[k]];
+        if (d->op != IR_CONST && d->op != IR_ARG && !e->uniform[d->result])
+            return false;
+    }
+    return true;
+}
+
+static bool may_be(const struct emit *e, const struct ir_inst *i)
+{
+    if (i->result_count == 0 || !operands_are(e, i))
+        return false;
+    if (i->op != IR_CALL)
+        return i->op > IR_CONST && i->op <= IR_SELECT;
+    const struct ir_call *c = i->u.call;
+    const bool colour = c->callee == BI_TRANSFORMC || c->callee == IRC_CONSTRUCT;
+    const enum ir_effect effect = ir_call_effect(e->defs, i);
+    /* texts have only those of known spaces, which report nothing */
+    return ir_call_is_function(c) &&
+           (effect == IR_EFFECT_NONE || (colour && effect == IR_EFFECT_REPORT));
+}
+
+static void write_block(struct emit *e, const struct ir_block *b, const struct emit_uniform *by)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        const bool argument = i->op == IR_ARG;
+        if ((argument || may_be(e, i)) && by->write(e, i) && !argument) {
+            for (uint32_t k = 0; k < i->result_count; k++)
+                e->uniform[i->result + k] = INSIDE;
+            e->out->uniform_operations++;
+        }
+        write_block(e, i->body, by);
+        write_block(e, i->other, by);
+    }
+}
+
+/* Values that the layers read get their words. */
+static void keep_block(struct emit *e, const struct ir_block *b, const struct emit_uniform *by)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        const bool inside = i->result_count > 0 && e->uniform[i->result];
+        for (uint32_t k = 0; k < i->operand_count && !inside; k++) {
+            uint32_t *word = &e->uniform[i->operands[k]];
+            if (*word != INSIDE)
+                continue;
+            *word = e->out->uniform_first + e->out->uniform_words;
+            by->keep(e, i->operands[k], e->out->uniform_words++);
+        }
+        keep_block(e, i->body, by);
+        keep_block(e, i->other, by);
+    }
+}
+
+void emit_uniform_layer(struct emit *e, const struct emit_uniform *by)
+{
+    const struct ir_layer *l = e->layer;
+    e->uniforms[e->layer_index] = e->uniform =
+        emit_alloc(e, l->value_count + 1u, sizeof *e->uniform);
+    write_block(e, &l->body, by);
+    keep_block(e, &l->body, by);
+}
+
+bool emit_is_uniform(const struct emit *e, const struct ir_inst *i)
+{
+    return e->uniform && i->result_count > 0 && e->uniform[i->result];
+}
+
+uint32_t emit_uniform_word(const struct emit *e, ir_value v)
+{
+    return e->uniform[v] == INSIDE ? 0 : e->uniform[v];
+}
