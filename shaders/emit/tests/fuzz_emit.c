@@ -15,9 +15,9 @@ static const struct way {
     struct asl_emit_options opt;
 } ways[] = {
     {false, {.wide = false}},
-    {false, {.wide = true, .host = true}},
+    {false, {.wide = true, .host = true, .uniform = true}},
     {false, {.surface = true, .suffix = "_1"}},
-    {true, {.wide = true, .host = true, .lanes = 8, .float_flags = ""}},
+    {true, {.wide = true, .host = true, .uniform = true, .lanes = 8, .float_flags = ""}},
     {true, {.surface = true, .suffix = "_1", .float_flags = ""}},
 };
 
