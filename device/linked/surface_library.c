@@ -295,6 +295,13 @@ AL void al_environment_place(struct a_texture *o, const float *R, float *place)
 }
 AL void al_blackbody(float *out, float kelvin) { a_blackbody(kelvin, out); }
 AL void al_wavelength(float *out, float nm) { a_wavelength(nm, out); }
+/* m: 16 numbers of a matrix; in: a normal with its changes, then those. */
+AL void al_inverse(float *out, const float *m) { (void)a_inverse(m, out); }
+AL void al_determinant(float *out, const float *m) { out[0] = a_determinant(m); }
+AL void al_transform_normal(float *out, const float *in)
+{
+    al_back3(out, a_transform_normal(al_in3(in), in + 9));
+}
 
 /* The room that emitted text has for them (emit_llvm_surface.c). */
 typedef char al_texture_fits[sizeof(struct a_texture) <= 64 ? 1 : -1];

@@ -353,6 +353,36 @@ static bool geometry(const struct ll_args *x)
     return false;
 }
 
+/* What needs an inverse, in doubles: at a hit. In rows the host is asked. */
+static bool inverses(const struct ll_args *x)
+{
+    struct llvm *l = x->l;
+    const bool normal = x->c->callee == BI_TRANSFORM && x->c->args[0].type.base == ASL_MATRIX &&
+                        x->c->type.base == ASL_NORMAL,
+               inverse = x->c->callee == IRC_INVERSE;
+    if (!ll_is_surface(l) || !(normal || inverse || x->c->callee == BI_DETERMINANT))
+        return false;
+    struct rows in = rows_new(l, 25);
+    const char *out = ll_slot(l, l->f, 16);
+    if (normal)
+        rows_add_triple(x, &in, 1);
+    for (uint32_t k = 0; k < 16; k++)
+        rows_add(l, &in, ll_part(x, 0, k, 0));
+    call_rows(l,
+              normal    ? "al_transform_normal"
+              : inverse ? "al_inverse"
+                        : "al_determinant",
+              out, "", &in);
+    if (normal) {
+        set_duals(x, out, 3);
+        return true;
+    }
+    for (uint32_t k = 0; k < x->i->result_count; k++)
+        ll_set(l, x->i->result + k,
+               k < slots(x) ? ll_load(l, l->f, ll_row_at(l, out, k)) : "zeroinitializer");
+    return true;
+}
+
 /* Index and extinction of a metal, by its colours at two angles. */
 static bool metal(const struct ll_args *x)
 {
@@ -382,7 +412,7 @@ bool ll_device_call(struct llvm *l, const struct ir_inst *i)
     if (!all_values(x.c))
         return false;
     if (x.c->callee >= BI_COUNT)
-        return colour(&x);
+        return colour(&x) || inverses(&x);
     return function_one(&x) || function_many(&x) || noise(&x) || gabor(&x) || hash(&x) ||
-           colour(&x) || geometry(&x);
+           colour(&x) || geometry(&x) || inverses(&x);
 }
