@@ -684,5 +684,8 @@ static const struct case_row plain_rows[] = {
      image_dense},
     {"image.dense.15", "rays that shaders shoot at their limits: scenes/dense/rays.json",
      image_dense},
+    {"image.dense.16",
+     "builtins that no other scene calls, and media by shaders: scenes/dense/builtins.json",
+     image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

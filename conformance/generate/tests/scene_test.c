@@ -3,6 +3,7 @@
 #include "generate/offers.h"
 #include "scenes.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,6 +126,87 @@ static void dense(void **state)
     }
     all_were_seen(words, WORDS, seen);
     assert_true(materials > 60);
+}
+
+/* ---- each builtin in a scene ------------------------------------------------------------------ */
+
+struct called {
+    const struct asl_builtin_row *rows;
+    size_t count;
+    bool seen[512];
+};
+
+static void note_call(void *ctx, const char *builtin, struct src_pos at)
+{
+    struct called *c = ctx;
+    (void)at;
+    for (size_t i = 0; i < c->count; i++)
+        c->seen[i] = c->seen[i] || strcmp(c->rows[i].name, builtin) == 0;
+}
+
+/* What surfaces call is asked of their programs. A volume's is gone when its medium is known. */
+static void note_scene(struct called *c, const char *name, const char *data, size_t size)
+{
+    struct scene *s = NULL;
+    struct error err = {0};
+    if (scene_load_memory(name, data, size, &s, &err) != STATUS_OK)
+        fail_msg("%s: %s", name, err.msg);
+    for (size_t i = 0; i < s->material_count; i++) {
+        struct asl_survey survey = {.ctx = c, .call = note_call};
+        const struct shading *sh = s->materials[i].shading;
+        if (sh)
+            assert_int_equal(asl_group_survey(sh->group, &survey, &err), STATUS_OK);
+        for (size_t k = 0; s->materials[i].medium.present && k < c->count; k++)
+            c->seen[k] =
+                c->seen[k] || (strstr(c->rows[k].name, "_vdf") && strstr(data, c->rows[k].name));
+    }
+    scene_free(s);
+}
+
+/* A scene of the lists image.dense and image.edges calls each builtin: in mode strict every device
+ * gives native's bits there, and native is in step with the reference. */
+static void builtins(void **state)
+{
+    (void)state;
+    /* The first writes a file in the folder where conform runs; shader_test has it on devices. */
+    static const char *const without[] = {"fprintf"};
+    struct called c = {0};
+    struct arena a = {0};
+    struct error err = {0};
+    const char *folder;
+    size_t wrong = 0;
+    c.rows = asl_builtin_rows(&c.count);
+    assert_in_range(c.count, 100, sizeof c.seen / sizeof *c.seen);
+    for (uint32_t part = 0; part < SCENE_DENSE_PARTS; part++) {
+        struct text t = {0};
+        assert_int_equal(scene_dense(part, NULL, &t, &err), STATUS_OK);
+        note_scene(&c, "dense.json", t.data, t.len);
+        text_free(&t);
+    }
+    assert_int_equal(data_path(&a, "scenes/dense", &folder, &err), STATUS_OK);
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
+        const char *end = strrchr(e->d_name, '.'), *path;
+        char *data;
+        size_t size;
+        if (!end || strcmp(end, ".json") != 0)
+            continue;
+        assert_non_null(path = arena_printf(&a, "%s/%s", folder, e->d_name));
+        assert_int_equal(file_read(&a, path, 0, &data, &size, &err), STATUS_OK);
+        note_scene(&c, path, data, size);
+    }
+    (void)closedir(dir);
+    for (size_t i = 0; i < c.count; i++) {
+        bool excused = strcmp(c.rows[i].derivatives, "refused") == 0;
+        for (size_t k = 0; k < sizeof without / sizeof *without; k++)
+            excused = excused || strcmp(c.rows[i].name, without[k]) == 0;
+        if (c.seen[i] == excused)
+            print_error("%s is called by %s scene\n", c.rows[i].name, excused ? "a" : "no");
+        wrong += c.seen[i] == excused;
+    }
+    assert_int_equal(wrong, 0);
+    arena_free(&a);
 }
 
 /* A tree that was read and written is the same scene. */
@@ -291,9 +373,9 @@ static void reduces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_pure),         cmocka_unit_test(loads),
-        cmocka_unit_test(trees_keep),      cmocka_unit_test(dense),
-        cmocka_unit_test(relations_apply), cmocka_unit_test(relations_mean),
-        cmocka_unit_test(reduces)};
+        cmocka_unit_test(is_pure),        cmocka_unit_test(loads),
+        cmocka_unit_test(trees_keep),     cmocka_unit_test(dense),
+        cmocka_unit_test(builtins),       cmocka_unit_test(relations_apply),
+        cmocka_unit_test(relations_mean), cmocka_unit_test(reduces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
