@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 tool, isophote = sys.argv[1], sys.argv[2]
-WITHOUT_DEVICE = ("spherelight", "loops", "optimiser", "group", "simplified", "derivatives", "c-shaders", "formats")
+WITHOUT_DEVICE = ("spherelight", "loops", "once-a-grid", "optimiser", "group", "simplified", "derivatives", "c-shaders", "formats")
 
 
 def run(out, *options):
@@ -60,6 +60,10 @@ with tempfile.TemporaryDirectory() as folder:
     assert float(moved["a point, without samples"]) > float(written["a point, without samples"]), rows["loops"]
     counts = [list(map(float, r["a point, its own loops"].split(" -> "))) for r in rows["loops"] if "a point, its own loops" in r]
     assert len(counts) >= 5 and all(after < before for before, after in counts), counts
+    # work of a grid: as many operations as values or more, and time that can be told
+    assert any(r["shader"] == "bench/disney" for r in rows["once-a-grid"]), rows["once-a-grid"]
+    for r in rows["once-a-grid"]:
+        assert r["operations"] > 0 and r["values left"] > 0 and 0 < float(r["native"]) < 3, r
     # a point is shaded in every form; compiled ones are faster than the interpreter
     light = [r for r in rows["spherelight"] if not str(r["points of a grid"]).startswith("published")]
     assert len(light) == 6 and len(rows["spherelight"]) == 12, rows["spherelight"]

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "backends.h"
@@ -39,7 +40,7 @@ struct shade_command {
     struct shade_space spaces[7];
     size_t reparam_count, connection_count, expressions;
     struct text warnings, said, printed;
-    double seconds;
+    double seconds, processor_s; /* processor_s: of this process alone */
     uint64_t steps;
 };
 
@@ -543,6 +544,14 @@ static enum status write_outputs(struct shade_command *s, const struct shade_res
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
+/* Of all threads of this process. */
+static double processor_seconds(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Runs the grid `iterations` times; *images (if not NULL) gets the result. */
 static enum status run_grid(struct shade_command *s, struct shade *shade, uint32_t iterations,
                             struct shade_result *images, struct error *err)
@@ -553,9 +562,11 @@ static enum status run_grid(struct shade_command *s, struct shade *shade, uint32
     for (p.first = 0; p.first < all; p.first += step) {
         struct shade_result r = {0};
         p.count = all - p.first < step ? all - p.first : step;
+        const double begin = processor_seconds();
         enum status st = shade_run(shade, &p, &r, err);
         if (st != STATUS_OK)
             return st;
+        s->processor_s += processor_seconds() - begin;
         s->seconds += r.run_s;
         s->steps += r.steps;
         s->spoke = s->spoke || r.message_count;
@@ -685,7 +696,9 @@ static bool json_report(struct shade_command *s, const struct shade *shade)
     json_key_number(&w, "compile_s", info->compile_s);
     json_key_bool(&w, "cached", info->cached);
     json_key_integer(&w, "uniform_operations", (int64_t)info->uniform_operations);
+    json_key_integer(&w, "uniform_values", (int64_t)info->uniform_words);
     json_key_number(&w, "shade_s", s->seconds);
+    json_key_number(&w, "processor_s", s->processor_s);
     json_key_integer(&w, "steps", (int64_t)s->steps);
     json_key_string(&w, "printed", s->printed.data ? s->printed.data : "");
     json_key(&w, "outputs");
