@@ -211,6 +211,8 @@ void progress_show(const char *what, double share, double left_s);
 void progress_end(void);
 /* A progress callback for render_job and reference_job: ctx is the text. */
 void progress_callback(void *ctx, double share, double left_s);
+/* Processor time that all threads of this process took, in seconds. */
+double processor_s(void);
 /* What is to be said of the images that shaders show, on standard error. */
 void warn_of_images(const struct shader_images *s);
 /* Prints a finished JSON document to standard output; false (and a message) if it could not be

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool progress_on;
@@ -18,6 +19,13 @@ enum status device_twice(const char *first, const char *second, const char *id, 
 {
     return error_msg(err, STATUS_ARG, "--device %s and --device %s both name %s; once is enough",
                      first, second, id);
+}
+
+double processor_s(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- what a terminal gets ------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ struct render_summary {
     const struct render_job *job;
     uint32_t width, height; /* of the picture: the job's, or its crop's */
     double mean[3], render_s, passes_s, denoise_s;
+    double processor_s;  /* of this process, while a device rendered */
     double samples_mean; /* of a pixel; 0: all have the job's */
     double samples_kept; /* of a pixel, which a checkpoint had */
     bool on_device, statistics;
@@ -506,6 +507,7 @@ static bool summary_json(const struct render_summary *r)
     if (r->denoise_s > 0)
         json_key_number(&w, "denoise_s", r->denoise_s);
     if (r->on_device) {
+        json_key_number(&w, "processor_s", r->processor_s);
         if (r->times.device_s >= 0)
             json_key_number(&w, "device_s", r->times.device_s);
         json_key_number(&w, "readback_s", r->times.readback_s);
@@ -811,7 +813,9 @@ static enum status device_film(struct device *d, struct render_job *job, struct 
         job->resumed = true;
         sum->samples_kept = (double)kept->samples / (double)pixels;
     }
+    const double start = processor_s();
     enum status s = device_render(d, job, film, false, &sum->times, err);
+    sum->processor_s = processor_s() - start;
     progress_end();
     if (s != STATUS_OK)
         return s;

@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backends.h"
@@ -544,14 +543,6 @@ static enum status write_outputs(struct shade_command *s, const struct shade_res
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-/* Of all threads of this process. */
-static double processor_seconds(void)
-{
-    struct timespec t = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Runs the grid `iterations` times; *images (if not NULL) gets the result. */
 static enum status run_grid(struct shade_command *s, struct shade *shade, uint32_t iterations,
                             struct shade_result *images, struct error *err)
@@ -562,11 +553,11 @@ static enum status run_grid(struct shade_command *s, struct shade *shade, uint32
     for (p.first = 0; p.first < all; p.first += step) {
         struct shade_result r = {0};
         p.count = all - p.first < step ? all - p.first : step;
-        const double begin = processor_seconds();
+        const double begin = processor_s();
         enum status st = shade_run(shade, &p, &r, err);
         if (st != STATUS_OK)
             return st;
-        s->processor_s += processor_seconds() - begin;
+        s->processor_s += processor_s() - begin;
         s->seconds += r.run_s;
         s->steps += r.steps;
         s->spoke = s->spoke || r.message_count;
