@@ -143,11 +143,23 @@ class Reader:
             value = default
         socket.default_value = [*value, 1] if socket.type == "RGBA" else value
 
+    @staticmethod
+    def adds_light(part):
+        """Does this input of a list of lobes add to what is reflected? Some only say how another one looks."""
+        says_how = {"ior": "spec_trans", "rotation": "anisotropic", "sheen_tint": "sheen", "clearcoat_gloss": "clearcoat"}
+        return part.get("name") not in says_how and (part.tag == "texture" or any(numbers(part.get("value"))))
+
     def bsdf(self, tree, element):
         """The output of nodes for one BSDF."""
         kind = element.get("type")
         if kind == "twosided":
             return self.bsdf(tree, element.find("bsdf"))
+        if kind == "isophote_surface":
+            # Of rays between a face and its shading normal Cycles thinks otherwise; the judge says whether that shows.
+            more = {c.get("name") for c in element} - {"surface"}
+            if more:
+                raise Refused(f"a surface with {', '.join(sorted(str(m) for m in more))}")
+            return self.bsdf(tree, self.bsdfs[element.find("ref").get("id")])
         if kind == "mask":
             mix = tree.nodes.new("ShaderNodeMixShader")
             self.connect(tree, element, "opacity", mix.inputs[0], 1.0)
@@ -159,9 +171,9 @@ class Reader:
         if kind == "diffuse":
             node = tree.nodes.new("ShaderNodeBsdfDiffuse")
             self.connect(tree, element, "reflectance", node.inputs["Color"], [0.5] * 3)
-        elif kind in ("principled", "isophote_principled"):
+        elif kind in ("principled", "isophote_principled", "isophote_principled_lobes"):
             known = {"base_color", "metallic", "roughness", "specular"}
-            unknown = {c.get("name") for c in element} - known
+            unknown = {c.get("name") for c in element if kind != "isophote_principled_lobes" or self.adds_light(c)} - known
             if unknown:
                 raise Refused(f"{kind} with {', '.join(sorted(unknown))}")
             node = tree.nodes.new("ShaderNodeBsdfPrincipled")
