@@ -852,6 +852,27 @@ static void waivers_apply(void **state)
     arena_free(&a);
 }
 
+/* lists/waivers.json: that driver and those before it, of that device, in those modes. */
+static void known_defects_are_waived(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct waivers w;
+    const char *path, *intel = "AMD EPYC, Intel(R) OpenCL", *known = "2026.22.10.0.01_160000",
+                      *julia = "shader.library.julia.mode-device";
+    assert_int_equal(data_path(&a, "conformance/lists/waivers.json", &path, &err), STATUS_OK);
+    assert_int_equal(waivers_read(&a, path, "2026-11-28", &w, &err), STATUS_OK);
+    assert_int_equal(w.expired, 0);
+    assert_non_null(waiver_find(&w, "opencl:1", intel, known, julia));
+    assert_null(waiver_find(&w, "opencl:1", intel, "2026.22.11.0.01_160000", julia));
+    assert_null(waiver_find(&w, "opencl:1", intel, known, "shader.library.julia.device"));
+    assert_null(waiver_find(&w, "opencl:0", "AMD EPYC, Portable Computing Language", known, julia));
+    assert_int_equal(waivers_read(&a, path, "2099-01-01", &w, &err), STATUS_OK);
+    assert_int_equal(w.expired, w.count);
+    arena_free(&a);
+}
+
 struct reasons {
     const char *part;
     size_t count; /* of results with that part in their reason */
@@ -978,6 +999,7 @@ int main(void)
         cmocka_unit_test(resume_after_kill),
         cmocka_unit_test(interrupt_keeps_the_journal),
         cmocka_unit_test(waivers_apply),
+        cmocka_unit_test(known_defects_are_waived),
         cmocka_unit_test(skips_expected),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
