@@ -44,22 +44,17 @@ K_FN k_key8 key8_make(k_f8 high, k_u8 low)
 {
     return __builtin_convertvector((k_u8)high, k_key8) << 32 | __builtin_convertvector(low, k_key8);
 }
-K_FN k_key8 key8_select(k_mask8 m, k_key8 a, k_key8 b)
+K_FN k_u8 u8_less(k_u8 a, k_u8 b)
 {
-    const k_key8 all = (k_key8) __builtin_convertvector(m, k_signed8);
-    return (all & a) | (~all & b);
-}
-K_FN k_key8 key8_splat(k_key x) { return (k_key8){0} + x; }
-K_FN k_key8 key8_less(k_key8 a, k_key8 b)
-{
-    const k_key8 m = (k_key8)(a < b);
+    const k_u8 m = (k_u8)(a < b);
     return (m & a) | (~m & b);
 }
-K_FN k_key key8_least(k_key8 a)
+/* The least of eight. */
+K_FN uint u8_least(k_u8 a)
 {
-    a = key8_less(a, __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3));
-    a = key8_less(a, __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5));
-    a = key8_less(a, __builtin_shufflevector(a, a, 1, 0, 3, 2, 5, 4, 7, 6));
+    a = u8_less(a, __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3));
+    a = u8_less(a, __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5));
+    a = u8_less(a, __builtin_shufflevector(a, a, 1, 0, 3, 2, 5, 4, 7, 6));
     return a[0];
 }
 typedef k_key8 k_key8_apart __attribute__((aligned(8), may_alias));
@@ -86,10 +81,6 @@ K_FN k_key8 key8_pack(k_key8 a, uint bits)
     return (k_key8)__builtin_ia32_compressdi512_mask((k_signed8)a, (k_signed8)a,
                                                      (unsigned char)bits);
 }
-K_FN uint key8_bits_equal(k_key8 a, k_key8 b)
-{
-    return __builtin_ia32_ucmpq512_mask((k_signed8)a, (k_signed8)b, 0, (unsigned char)-1);
-}
 /* Entry `at` of a table of 64, by lanes. */
 K_FN k_f16 f16_look(const float *table, k_mask16 at)
 {
@@ -107,13 +98,6 @@ K_FN k_key8 key8_pack(k_key8 a, uint bits)
         if (bits >> i & 1u)
             r[to++] = a[i];
     return r;
-}
-K_FN uint key8_bits_equal(k_key8 a, k_key8 b)
-{
-    uint bits = 0;
-    for (uint i = 0; i < 8; i++)
-        bits |= (uint)(a[i] == b[i]) << i;
-    return bits;
 }
 /* As rough as the instruction may be. */
 K_FN k_f16 f16_reciprocal(k_f16 a) { return (k_f16)((k_mask16)(1.0f / a) & -512); }

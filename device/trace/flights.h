@@ -18,19 +18,26 @@ struct k_flight {
     struct k_best best;
     uint node;
     int depth;
+    int far;   /* bits of the distance beyond which no node matters */
     uint slot; /* whose ray it is */
     struct k_stack8 stack;
     /* Stacks begin in different sets of the cache: an odd number of lines apart. */
     char apart[64];
 };
 
+/* Where nodes and leaves are. */
+struct k_flight_map {
+    struct {
+        const float *begin;
+        size_t words;
+    } of[2];
+};
 /* Memory that the next step reads; no branch, since what comes next is often a coin's toss. */
-K_FN void k_flight_fetch(const struct k_scene *sc, uint node)
+K_FN void k_flight_fetch(const struct k_flight_map *map, uint node)
 {
-    const int leaf = (node & K_LEAF) != 0u;
-    const float *const begin = leaf ? sc->leaves : sc->nodes;
-    const size_t words = leaf ? K_BLOCK_WORDS : K_NODE8_WORDS;
-    const float *p = begin + words * (node & K_LEAF_INDEX);
+    const uint leaf = node >> 31;
+    const size_t words = map->of[leaf].words;
+    const float *p = map->of[leaf].begin + words * (node & K_LEAF_INDEX);
     K_SOON(p);
     K_SOON(p + 16);
     K_SOON(p + 32);
@@ -44,16 +51,24 @@ K_FN void k_flight_fetch(const struct k_scene *sc, uint node)
 /* The next node that waits, or what was just found to be nearest. 0: none does. */
 K_FN int k_flight_next(struct k_flight *f, k_key key, int depth)
 {
-    const float far = f->best.t * K_SLACK;
-    while (K_UNLIKELY(K_AS_FLOAT((uint)(key >> 32)) > far))
+    while (K_UNLIKELY((int)(key >> 32) > f->far))
         key = f->stack.key[--depth];
     f->node = (uint)key;
     f->depth = depth;
     return (uint)key != K_NONE;
 }
 
+/* yes ? a : b, of which compilers would make a branch: a coin's toss. */
+K_FN uint k_toss(uint yes, uint a, uint b)
+{
+    uint r = yes ? a : b;
+    __asm__("" : "+r"(r));
+    return r;
+}
+
 /* 0: the ray has arrived. Children that are met go on the stack, in any order but the nearest,
- * which is next. */
+ * which is next: entries are compared as integers whose last three bits are the child's number. No
+ * entry is negative, and without these bits it is no farther than it was. */
 K_FN int k_flight_node(const struct k_scene *sc, struct k_flight *f)
 {
     const float *n = sc->nodes + K_NODE8_WORDS * (size_t)f->node;
@@ -61,14 +76,15 @@ K_FN int k_flight_node(const struct k_scene *sc, struct k_flight *f)
     k_f8 entries;
     const k_mask8 met = k_node8_meet(n, &e, f->best.t, &entries);
     const uint bits = f8_bits(met);
-    const k_key8 keys = key8_make(entries, *(const k_u8 *)(n + 48));
-    const k_key nearest = key8_least(key8_select(met, keys, key8_splat(~(k_key)0)));
-    const uint others = bits & ~key8_bits_equal(keys, key8_splat(nearest));
-    const int depth = f->depth;
-    const k_key top = f->stack.key[depth - 1];
-    key8_put(f->stack.key + depth, key8_pack(keys, others));
-    return k_flight_next(f, bits ? nearest : top,
-                         bits ? depth + __builtin_popcount(others) : depth - 1);
+    const k_u8 lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+    const uint least = u8_least(((k_u8)entries & ~7u) | lanes | ~(k_u8)met), lane = least & 7u;
+    const uint *const children = (const uint *)(n + 48);
+    k_key *const top = f->stack.key + f->depth;
+    const k_key below = top[-1];
+    key8_put(top, key8_pack(key8_make(entries, *(const k_u8 *)children), bits & ~(1u << lane)));
+    const uint node = k_toss(bits, children[lane], (uint)below);
+    const uint entry = k_toss(bits, least & ~7u, (uint)(below >> 32));
+    return k_flight_next(f, (k_key)entry << 32 | node, f->depth + __builtin_popcount(bits) - 1);
 }
 
 /* Its ray, without what `one` has of it. */
@@ -92,6 +108,7 @@ K_FN int k_flight_leaf(const struct k_scene *sc, struct k_flight *f, float t_max
     }
     if (shadow && f->best.primitive != K_NONE)
         return 0;
+    f->far = (int)K_AS_UINT(f->best.t * K_SLACK);
     return k_flight_next(f, f->stack.key[f->depth - 1], f->depth - 1);
 }
 
@@ -122,6 +139,7 @@ K_FN int k_flight_start(struct k_flight *f, const struct k_rays *rays, uint *nex
     f->inv = ray.inv;
     f->one = k_ray1_make(&ray);
     f->best = k_best_none(rays->t_max ? FAULT_MISSED_SHADOW(rays->t_max[i] * 0.9999f) : K_INF);
+    f->far = (int)K_AS_UINT(f->best.t * K_SLACK);
     f->node = 0;
     f->stack.key[0] = K_ARRIVED;
     f->depth = 1;
@@ -148,34 +166,36 @@ K_FN void k_fly(const struct k_scene *sc, const struct k_rays *rays, const struc
                 int shadow)
 {
     struct k_flight flights[K_FLIGHTS];
-    uint nodes[K_FLIGHTS + 1], leaves[K_FLIGHTS + 1], at_node = 0, at_leaf = 0, next = 0;
+    struct k_flight *nodes[K_FLIGHTS + 1], *leaves[K_FLIGHTS + 1];
+    const struct k_flight_map map = {
+        {{sc->nodes, K_NODE8_WORDS}, {sc->leaves, K_BLOCK_WORDS}},
+    };
+    uint at_node = 0, at_leaf = 0, next = 0;
     while (at_node < K_FLIGHTS && k_flight_start(&flights[at_node], rays, &next)) {
-        nodes[at_node] = at_node;
+        nodes[at_node] = &flights[at_node];
         at_node++;
     }
     while (at_node + at_leaf) {
         uint n = at_node;
         at_node = 0;
         for (uint j = 0; j < n; j++) {
-            const uint i = nodes[j];
-            struct k_flight *f = &flights[i];
+            struct k_flight *f = nodes[j];
             if (!k_flight_node(sc, f)) {
                 k_flight_end(sc, f, a, shadow);
                 if (!k_flight_start(f, rays, &next))
                     continue;
             }
-            k_flight_fetch(sc, f->node);
+            k_flight_fetch(&map, f->node);
             const uint leaf = f->node >> 31;
-            nodes[at_node] = i;
-            leaves[at_leaf] = i;
+            nodes[at_node] = f;
+            leaves[at_leaf] = f;
             at_node += 1u - leaf;
             at_leaf += leaf;
         }
         n = at_leaf;
         at_leaf = 0;
         for (uint j = 0; j < n; j++) {
-            const uint i = leaves[j];
-            struct k_flight *f = &flights[i];
+            struct k_flight *f = leaves[j];
             const float t_max =
                 rays->t_max ? FAULT_MISSED_SHADOW(rays->t_max[f->slot] * 0.9999f) : K_INF;
             if (!k_flight_leaf(sc, f, t_max, shadow)) {
@@ -183,10 +203,10 @@ K_FN void k_fly(const struct k_scene *sc, const struct k_rays *rays, const struc
                 if (!k_flight_start(f, rays, &next))
                     continue;
             }
-            k_flight_fetch(sc, f->node);
+            k_flight_fetch(&map, f->node);
             const uint leaf = f->node >> 31;
-            nodes[at_node] = i;
-            leaves[at_leaf] = i;
+            nodes[at_node] = f;
+            leaves[at_leaf] = f;
             at_node += 1u - leaf;
             at_leaf += leaf;
         }

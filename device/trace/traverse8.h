@@ -17,7 +17,7 @@
 /* What blocks and nodes are tested against. */
 struct k_ray1 {
     float ox, oy, oz, ix, iy, iz; /* fast: o is the origin times the inverse direction */
-    uint nx, ny, nz;              /* word offsets in a node of the planes met first */
+    uint nx, ny, nz, fx, fy, fz;  /* word offsets in a node of the planes met first, and last */
 #if K_BARYCENTRIC_BLOCKS
     float px, py, pz, dx, dy, dz; /* origin, direction */
 #else
@@ -44,6 +44,9 @@ K_FN struct k_ray1 k_ray1_make(const struct k_ray *r)
     e.nx = r->inv.x < 0.0f ? 24 : 0;
     e.ny = r->inv.y < 0.0f ? 32 : 8;
     e.nz = r->inv.z < 0.0f ? 40 : 16;
+    e.fx = 24 - e.nx;
+    e.fy = 40 - e.ny;
+    e.fz = 56 - e.nz;
 #if K_BARYCENTRIC_BLOCKS
     e.px = r->o.x;
     e.py = r->o.y;
@@ -71,7 +74,7 @@ K_FN struct k_ray1 k_ray1_make(const struct k_ray *r)
 /* The same spread over lanes. */
 struct k_ray8 {
     k_f8 ox, oy, oz, ix, iy, iz;
-    size_t nx, ny, nz, fx, fy, fz; /* f: of the planes met last */
+    size_t nx, ny, nz, fx, fy, fz;
 #if K_BARYCENTRIC_BLOCKS
     k_f8 px, py, pz, dx, dy, dz;
 #else
@@ -92,9 +95,9 @@ K_FN struct k_ray8 k_ray8_of(const struct k_ray1 *r)
     e.nx = r->nx;
     e.ny = r->ny;
     e.nz = r->nz;
-    e.fx = 24 - e.nx;
-    e.fy = 40 - e.ny;
-    e.fz = 56 - e.nz;
+    e.fx = r->fx;
+    e.fy = r->fy;
+    e.fz = r->fz;
 #if K_BARYCENTRIC_BLOCKS
     e.px = f8_splat(r->px);
     e.py = f8_splat(r->py);
