@@ -481,11 +481,11 @@ void process_result(struct process *p, struct arena *a, struct conform_result *o
     *out = r;
 }
 
-void process_close(struct process *p)
+void process_close(struct process *p, bool waits)
 {
     if (p->pid > 0) {
         kill(-p->pid, SIGKILL);
-        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+        while (waitpid(p->pid, NULL, waits ? 0 : WNOHANG) < 0 && errno == EINTR)
             ;
         guard_group_gone(p->guard);
     }

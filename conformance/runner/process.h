@@ -53,7 +53,8 @@ void process_kill(struct process *p, const char *why);
 /* After that: the result it reported, or an ERROR that says what happened. Strings in the arena.
  */
 void process_result(struct process *p, struct arena *a, struct conform_result *out);
-/* Kills if need be, reaps, closes. */
-void process_close(struct process *p);
+/* Kills if need be, reaps, closes. Without `waits` it is not reaped if it is still ending, which
+ * takes long where it holds a GPU. */
+void process_close(struct process *p, bool waits);
 
 #endif

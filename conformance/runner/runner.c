@@ -482,7 +482,7 @@ static enum status end_run(struct run *r, struct slot *slot, struct error *err)
     slot->busy = false;
     slot->waits = !verdict_failed(a->result.verdict) && process_waits(&slot->process);
     if (!slot->waits)
-        process_close(&slot->process);
+        process_close(&slot->process, true);
     attempts_add(&t->attempts, a);
     t->resumed = false;
     if (lost)
@@ -618,7 +618,7 @@ static bool worker_stays(const struct run *r, const struct task *t, size_t devic
 static void close_slot(struct slot *slot)
 {
     if (slot->busy || slot->waits)
-        process_close(&slot->process);
+        process_close(&slot->process, !cancel_requested); /* who stops has a second */
     slot->busy = slot->waits = false;
 }
 
@@ -790,7 +790,7 @@ static enum status end_canary(struct run *r, struct slot *slot, struct error *er
     const bool answered = c->answered;
     enum status s = STATUS_OK;
     process_result(&slot->process, &a, &result);
-    process_close(&slot->process);
+    process_close(&slot->process, true);
     slot->busy = false;
     canary_take(c, &result);
     arena_free(&a);
