@@ -121,6 +121,22 @@ K_FN float k_as_float(uint x)
 #define K_RSQRT(x) (1.0f / K_SQRT(x))
 #endif
 
+/* c - a b, rounded alike wherever it stands. Outside strict compilers may contract, and they do
+ * so at one place and not at another: there it is asked for, if there is an instruction. */
+#if K_STRICT
+#define K_LESS_PRODUCT(c, a, b) ((c) - (a) * (b))
+#elif defined(K_CUDA)
+#define K_LESS_PRODUCT(c, a, b) fmaf(-(a), b, c)
+#elif defined(K_OPENCL) && defined(FP_FAST_FMAF)
+#define K_LESS_PRODUCT(c, a, b) fma(-(a), b, c)
+#elif defined(K_NATIVE) &&                                                                         \
+    (defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA) ||                  \
+     defined(__NVPTX__) || defined(__AMDGCN__) || defined(__SPIR__))
+#define K_LESS_PRODUCT(c, a, b) __builtin_fmaf(-(a), b, c)
+#else
+#define K_LESS_PRODUCT(c, a, b) ((c) - (a) * (b))
+#endif
+
 /* Do functions that large kernels need in many places stand once in them? On GPUs whose divisions
  * and roots are rounded to the last bit, which are an instruction or two in mode fast. */
 #if defined(K_CUDA) && !K_FAST

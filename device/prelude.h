@@ -79,6 +79,7 @@ PRELUDE_FN float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 #endif
 PRELUDE_FN float fminf(float a, float b) { return __builtin_fminf(a, b); }
 PRELUDE_FN float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
+PRELUDE_FN float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 PRELUDE_FN float floorf(float x) { return __builtin_floorf(x); }
 PRELUDE_FN float rintf(float x) { return __builtin_rintf(x); }
 PRELUDE_FN float fabsf(float x) { return __builtin_fabsf(x); }

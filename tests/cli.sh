@@ -2504,6 +2504,18 @@ case_small_kernels_hip()
     ISOPHOTE_SOFT_KERNEL_GROUP=6 kernels_small hip:0 6
 }
 
+# Mode device lets a compiler fuse a product with a sum at one place and not at another, and clang does: the text has to
+# be right all the same. A ray once went between the two triangles of a box's end.
+case_contracted_unevenly()
+{
+    command -v clang-15 >/dev/null || skip "no clang-15"
+    grep -qw fma /proc/cpuinfo || skip "the processor does not fuse"
+    for flags in '-O0 -march=native' '-O2 -march=native -ffp-contract=fast'; do
+        ISOPHOTE_CC=clang-15 ISOPHOTE_CFLAGS=$flags run 0 conform --device native --from-scratch --filter '^kernel[.]trees[.]device$'
+        prints "^PASS +native +kernel.trees.device"
+    done
+}
+
 # Mesa's rusticl on llvmpipe says 1024 and takes 32. A sample of the core list: of a program without shaders it
 # compiles for 15 s, but the small kernel of random numbers and one scene with the smallest tree are quick.
 case_rusticl()

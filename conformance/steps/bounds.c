@@ -478,6 +478,22 @@ static double uv_bound(const struct scene *s, uint32_t stored, const uint32_t id
     return weight * spread + 8 * ULP * size;
 }
 
+/* May section 4 measure along the plane's normal? It does where t is less than a 16th of the
+ * triangle's extent along the largest axis of d, in units of t. */
+static bool is_near(const double v[3][3], const double d[3], const double P[3], double t)
+{
+    int axis = 0;
+    for (int k = 1; k < 3; k++)
+        axis = fabs(d[k]) > fabs(d[axis]) ? k : axis;
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < 3; i++) {
+        const double z = t + (v[i][axis] - P[axis]) / d[axis];
+        least = fmin(least, z);
+        most = fmax(most, z);
+    }
+    return t < (most - least) / 15;
+}
+
 /* S: the largest coordinate that takes part. */
 static void triangle_bounds(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
                             const double d[3], const double P[3], double S, double cosine, double t,
@@ -501,6 +517,11 @@ static void triangle_bounds(const struct arithmetic *a, const struct scene *s, u
         along += b->position * opposite[i] / (area2 * cosine) * fabs(vec_dot(from, d));
     }
     b->t = fmin(b->P, along + 8 * ULP * S) + roundings(a, 8, 1, 0) * t;
+    if (is_near(v, d, P, t)) {
+        double to[3];
+        vec_madd(to, v[0], -1, P);
+        b->t += 8 * ULP * l1 * l2 / (area2 * cosine) * vec_length(to);
+    }
     b->Ng = 16 * ULP * l1 * l2 / area2 + roundings(a, 8, 1, 1);
     const struct instance *in;
     uint32_t id[3], stored = corners_of(s, primitive, id, &in);
@@ -525,6 +546,8 @@ static void triangle_bounds(const struct arithmetic *a, const struct scene *s, u
  *                   weight_i |<v_i - P, d>|     their weights, each off by an edge's shift,
  *                                               weight_i = position |e_i| / (|e1 x e2| cos), e_i
  *                                               opposite to v_i; no more than the point is off
+ *     near it   and 8 u |v_0 - P|           section 4's distance along e1 x e2: rounded edges and
+ *                 |e1||e2| / (|e1 x e2| cos)  products turn it, a sliver's most
  *   weights       P / least height            of a triangle
  *   Ng  triangle  16 u |e1||e2| / |e1 x e2|   rounded edges, a cross product, a normalisation
  *       sphere    P / r                       the point's shift over the radius

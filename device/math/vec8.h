@@ -27,6 +27,19 @@ K_FN k_f8 f8_sub(k_f8 a, k_f8 b) { return a - b; }
 K_FN k_f8 f8_add(k_f8 a, k_f8 b) { return a + b; }
 K_FN k_f8 f8_mul(k_f8 a, k_f8 b) { return a * b; }
 K_FN k_f8 f8_div(k_f8 a, k_f8 b) { return a / b; }
+/* K_LESS_PRODUCT. */
+#if defined(K_NATIVE) && defined(__FMA__) && !K_STRICT
+K_FN k_f8 f8_less_product(k_f8 c, k_f8 a, k_f8 b) { return __builtin_ia32_vfmaddps256(-a, b, c); }
+#elif defined(K_NATIVE) && !K_STRICT
+K_FN k_f8 f8_less_product(k_f8 c, k_f8 a, k_f8 b)
+{
+    for (int i = 0; i < 8; i++)
+        c[i] = K_LESS_PRODUCT(c[i], a[i], b[i]);
+    return c;
+}
+#else
+K_FN k_f8 f8_less_product(k_f8 c, k_f8 a, k_f8 b) { return K_LESS_PRODUCT(c, a, b); }
+#endif
 K_FN void f8_store(k_f8 a, float *p) { *(k_f8 *)p = a; }
 typedef k_i8 k_mask8;
 #ifdef K_NATIVE
@@ -130,7 +143,9 @@ K_FN k_mask8 f8_le(k_f8 a, k_f8 b) K_LANE_BITS(a.v[i] <= b.v[i]) K_FN k_mask8 f8
 }
 K_FN k_mask8 f8_or(k_mask8 a, k_mask8 b) { return a | b; }
 K_FN k_bits f8_bits(k_mask8 m) { return m; }
-K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) K_EACH8(r, (m >> i & 1u) != 0 ? a.v[i] : b.v[i])
+K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b)
+    K_EACH8(r, (m >> i & 1u) != 0 ? a.v[i] : b.v[i]) K_FN k_f8
+    f8_less_product(k_f8 c, k_f8 a, k_f8 b) K_EACH8(r, K_LESS_PRODUCT(c.v[i], a.v[i], b.v[i]))
 #endif
 
 #ifdef K_CPU

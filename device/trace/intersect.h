@@ -204,16 +204,20 @@ K_FN float k_plane_distance(const struct k_ray *r, struct k_triangle tri, struct
 
 /* Woop, Benthin, Wald: "Watertight Ray/Triangle Intersection", JCGT 2013, in float alone: a and c d
  * - e f seen from both sides of an edge differ in sign only, so neighbours agree. Contracted, c d -
- * e f does not: so the products decide, which contraction leaves alone. Sign of the determinant
- * does not matter here, and so neither does the winding. */
+ * e f does not: so the products decide, which contraction leaves alone; and a corner is sheared by
+ * the same rounding whether it is a, b or c. Sign of the determinant does not matter here, and so
+ * neither does the winding. */
 K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_max,
                          struct k_triangle_hit *hit)
 {
     struct k_vec3 a = v3_sub(tri.v0, r->o), b = v3_sub(tri.v1, r->o), c = v3_sub(tri.v2, r->o);
     float az = k_pick(a, r->kz), bz = k_pick(b, r->kz), cz = k_pick(c, r->kz);
-    float ax = k_pick(a, r->kx) - r->sx * az, ay = k_pick(a, r->ky) - r->sy * az;
-    float bx = k_pick(b, r->kx) - r->sx * bz, by = k_pick(b, r->ky) - r->sy * bz;
-    float cx = k_pick(c, r->kx) - r->sx * cz, cy = k_pick(c, r->ky) - r->sy * cz;
+    float ax = K_LESS_PRODUCT(k_pick(a, r->kx), r->sx, az);
+    float ay = K_LESS_PRODUCT(k_pick(a, r->ky), r->sy, az);
+    float bx = K_LESS_PRODUCT(k_pick(b, r->kx), r->sx, bz);
+    float by = K_LESS_PRODUCT(k_pick(b, r->ky), r->sy, bz);
+    float cx = K_LESS_PRODUCT(k_pick(c, r->kx), r->sx, cz);
+    float cy = K_LESS_PRODUCT(k_pick(c, r->ky), r->sy, cz);
     float cb = cx * by, bc = cy * bx, ac = ax * cy, ca = ay * cx, ba = bx * ay, ab = by * ax;
     if ((cb < bc || ac < ca || ba < ab) && (cb > bc || ac > ca || ba > ab))
         return 0;

@@ -235,12 +235,12 @@ K_FN k_bits k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float 
     k_f8 az = f8_sub(f8_load(b + e->az), e->okz);
     k_f8 bz = f8_sub(f8_load(b + 24 + e->az), e->okz);
     k_f8 cz = f8_sub(f8_load(b + 48 + e->az), e->okz);
-    k_f8 ax = f8_sub(f8_sub(f8_load(b + e->ax), e->okx), f8_mul(e->sx, az));
-    k_f8 ay = f8_sub(f8_sub(f8_load(b + e->ay), e->oky), f8_mul(e->sy, az));
-    k_f8 bx = f8_sub(f8_sub(f8_load(b + 24 + e->ax), e->okx), f8_mul(e->sx, bz));
-    k_f8 by = f8_sub(f8_sub(f8_load(b + 24 + e->ay), e->oky), f8_mul(e->sy, bz));
-    k_f8 cx = f8_sub(f8_sub(f8_load(b + 48 + e->ax), e->okx), f8_mul(e->sx, cz));
-    k_f8 cy = f8_sub(f8_sub(f8_load(b + 48 + e->ay), e->oky), f8_mul(e->sy, cz));
+    k_f8 ax = f8_less_product(f8_sub(f8_load(b + e->ax), e->okx), e->sx, az);
+    k_f8 ay = f8_less_product(f8_sub(f8_load(b + e->ay), e->oky), e->sy, az);
+    k_f8 bx = f8_less_product(f8_sub(f8_load(b + 24 + e->ax), e->okx), e->sx, bz);
+    k_f8 by = f8_less_product(f8_sub(f8_load(b + 24 + e->ay), e->oky), e->sy, bz);
+    k_f8 cx = f8_less_product(f8_sub(f8_load(b + 48 + e->ax), e->okx), e->sx, cz);
+    k_f8 cy = f8_less_product(f8_sub(f8_load(b + 48 + e->ay), e->oky), e->sy, cz);
     k_f8 cb = f8_mul(cx, by), bc = f8_mul(cy, bx), ac = f8_mul(ax, cy), ca = f8_mul(ay, cx),
          ba = f8_mul(bx, ay), ab = f8_mul(by, ax);
     k_mask8 above = f8_and(f8_and(f8_le(bc, cb), f8_le(ca, ac)), f8_le(ab, ba));

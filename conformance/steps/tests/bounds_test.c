@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a device promises of division and roots, and that bounds follow it. */
+#include "base.h"
 #include "steps/bounds.h"
 
 #include <math.h>
@@ -262,6 +263,136 @@ static void places_in_textures(void **state)
     assert_true(largest > 0.1); /* the bound is no ten times what happens */
 }
 
+/* ---- distances of triangles from near ----------------------------------------------------------- */
+
+/* a b - c d: as it is, and contracted in either way. */
+static float crossed(float a, float b, float c, float d, int how)
+{
+    const float ab = a * b, cd = c * d;
+    return how == 0 ? ab - cd : how == 1 ? fmaf(a, b, -cd) : -fmaf(c, d, -ab);
+}
+static float summed(const float a[3], const float b[3], int how)
+{
+    const float x = a[0] * b[0], y = a[1] * b[1], z = a[2] * b[2];
+    return how == 0 ? (x + y) + z : fmaf(a[2], b[2], how == 1 ? fmaf(a[1], b[1], x) : x + y);
+}
+/* Section 4's distance along the plane's normal. */
+static float plane_float(float v[3][3], const float o[3], const float d[3], int how)
+{
+    float e1[3], e2[3], to[3], n[3];
+    for (int k = 0; k < 3; k++) {
+        e1[k] = v[1][k] - v[0][k];
+        e2[k] = v[2][k] - v[0][k];
+        to[k] = v[0][k] - o[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        n[k] = crossed(e1[i], e2[j], e1[j], e2[i], how);
+    }
+    return summed(to, n, how) / summed(d, n, how);
+}
+
+static double unit(uint32_t *state) /* [-1, 1), of a linear congruence */
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) * 0x1p-23 - 1;
+}
+
+/* Rays from near a triangle, down to slivers a thousand times as long as wide, whose normals turn
+ * most: none is off by more than its bound, which is no more than fifty times what is seen. */
+static void near_distances_have_bounds(void **state)
+{
+    (void)state;
+    enum { TRIANGLES = 64, RAYS = 200 };
+    const struct arithmetic rounded = of("native", MODE_DEVICE);
+    float v[TRIANGLES][3][3];
+    uint32_t seed = 7;
+    char text[32768];
+    size_t n = 0;
+    n += (size_t)snprintf(
+        text, sizeof text,
+        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 9], \"target\": [0, 0, 0]}, "
+        "\"materials\": {\"m\": "
+        "{\"type\": \"diffuse\"}}, \"objects\": [{\"type\": \"mesh\", \"material\": "
+        "\"m\", \"vertices\": [");
+    for (int i = 0; i < TRIANGLES; i++) {
+        const double width = pow(10, -3.0 * i / TRIANGLES);
+        for (int k = 0; k < 3; k++) {
+            v[i][0][k] = (float)unit(&seed);
+            v[i][1][k] = (float)unit(&seed);
+            v[i][2][k] = (float)((double)v[i][1][k] + width * unit(&seed));
+        }
+        for (int c = 0; c < 3; c++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s[%.9g, %.9g, %.9g]",
+                                  i + c ? ", " : "", (double)v[i][c][0], (double)v[i][c][1],
+                                  (double)v[i][c][2]);
+    }
+    n += (size_t)snprintf(text + n, sizeof text - n, "], \"triangles\": [");
+    for (int i = 0; i < TRIANGLES; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s[%d, %d, %d]", i ? ", " : "", 3 * i,
+                              3 * i + 1, 3 * i + 2);
+    n += (size_t)snprintf(text + n, sizeof text - n, "]}]}");
+    struct scene *scene;
+    struct error err = {0};
+    if (scene_load_memory("slivers.json", text, n, &scene, &err) != STATUS_OK)
+        fail_msg("%s at %s", err.msg, err.path);
+    double worst = 0;
+    for (uint32_t i = 0; i < TRIANGLES; i++)
+        for (int ray = 0; ray < RAYS; ray++) {
+            double e1[3], e2[3], normal[3], P[3], to[3], from[3], along[3];
+            const double b1 = (unit(&seed) + 1) / 2, b2 = (1 - b1) * (unit(&seed) + 1) / 2;
+            const double near = 0.01 * (unit(&seed) + 1);
+            float o[3], d[3];
+            for (int k = 0; k < 3; k++) {
+                e1[k] = (double)v[i][1][k] - (double)v[i][0][k];
+                e2[k] = (double)v[i][2][k] - (double)v[i][0][k];
+                along[k] = unit(&seed);
+            }
+            const double length =
+                sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+            for (int k = 0; k < 3; k++) {
+                d[k] = (float)(along[k] / length);
+                along[k] = (double)d[k];
+                o[k] = (float)((double)v[i][0][k] + b1 * e1[k] + b2 * e2[k] - near * along[k]);
+                from[k] = (double)o[k];
+                to[k] = (double)v[i][0][k] - from[k];
+            }
+            for (int k = 0; k < 3; k++)
+                normal[k] = e1[(k + 1) % 3] * e2[(k + 2) % 3] - e1[(k + 2) % 3] * e2[(k + 1) % 3];
+            const double area =
+                sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+            const double falls = along[0] * normal[0] + along[1] * normal[1] + along[2] * normal[2];
+            const double t = (to[0] * normal[0] + to[1] * normal[1] + to[2] * normal[2]) / falls;
+            double least = INFINITY, farthest = -INFINITY;
+            const int axis = fabsf(d[0]) >= fmaxf(fabsf(d[1]), fabsf(d[2])) ? 0
+                             : fabsf(d[1]) >= fabsf(d[2])                   ? 1
+                                                                            : 2;
+            for (int c = 0; c < 3; c++) {
+                const double z = ((double)v[i][c][axis] - from[axis]) / along[axis];
+                least = fmin(least, z);
+                farthest = fmax(farthest, z);
+            }
+            if (!(t > 0 && t < (farthest - least) / 16) || fabs(falls) < 0.1 * area)
+                continue;
+            for (int k = 0; k < 3; k++) {
+                P[k] = from[k] + t * along[k];
+                normal[k] /= area;
+            }
+            struct hit_bounds b;
+            hit_bounds(&rounded, scene, i, from, along, t, P, normal, &b);
+            for (int how = 0; how < 3; how++) {
+                const double off = fabs((double)plane_float(v[i], o, d, how) - t);
+                if (!(off <= b.t))
+                    fail_msg("triangle %u, ray %d: t %g is off by %g, bound %g", i, ray, t, off,
+                             b.t);
+                worst = fmax(worst, off / b.t);
+            }
+        }
+    if (!(worst > 0.02))
+        fail_msg("the worst is %g of its bound", worst);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +400,7 @@ int main(void)
         cmocka_unit_test(roundings_are_counted),
         cmocka_unit_test(bounds_follow_the_device),
         cmocka_unit_test(straight_through_has_bounds),
+        cmocka_unit_test(near_distances_have_bounds),
         cmocka_unit_test(grazing_weights),
         cmocka_unit_test(faint_reflections),
         cmocka_unit_test(faint_metals),
