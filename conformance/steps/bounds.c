@@ -479,7 +479,7 @@ static double uv_bound(const struct scene *s, uint32_t stored, const uint32_t id
 }
 
 /* May section 4 measure along the plane's normal? It does where t is less than a 16th of the
- * triangle's extent along the largest axis of d, in units of t. */
+ * triangle's extent along the largest axis of d, in units of t; a 15th leaves room for rounding. */
 static bool is_near(const double v[3][3], const double d[3], const double P[3], double t)
 {
     int axis = 0;

@@ -19,6 +19,16 @@ static const char *in_folder(struct arena *a, const char *name)
     return arena_printf(a, "%s/%s", folder, name);
 }
 
+/* The folder's store, new. */
+static struct store *empty_store(struct arena *a)
+{
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(in_folder(a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    return s;
+}
+
 static int folder_make(void **state)
 {
     (void)state;
@@ -278,9 +288,7 @@ static void html_shows_tables(void **state)
     (void)state;
     struct arena a = {0};
     struct error err = {0};
-    struct store *s = NULL;
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct store *s = empty_store(&a);
     const char *file = in_folder(&a, "t.json"), *to = in_folder(&a, "t.html");
     const struct report_extras extras = {.tables = &file, .table_count = 1};
     static const char good[] =
@@ -343,9 +351,7 @@ static void html_shows_pages(void **state)
     (void)state;
     struct arena a = {0};
     struct error err = {0};
-    struct store *s = NULL;
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct store *s = empty_store(&a);
     const char *const files[] = {in_folder(&a, "p.html"), in_folder(&a, "q.html")},
                       *to = in_folder(&a, "r.html");
     const struct report_extras extras = {.pages = files, .page_count = 2};
@@ -391,9 +397,7 @@ static void html_shows_number_formats(void **state)
     (void)state;
     struct arena a = {0};
     struct error err = {0};
-    struct store *s = NULL;
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct store *s = empty_store(&a);
     const struct number_format_record rows[] = {
         {"<box>",
          "float16",
@@ -607,9 +611,7 @@ static void html_shows_kernels(void **state)
     (void)state;
     struct arena a = {0};
     struct error err = {0};
-    struct store *s = NULL;
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct store *s = empty_store(&a);
     struct run_record run = {.kind = "code-objects",
                              .started_utc = "2026-11-21T00:00:00Z",
                              .command = "tools/code-objects <x>"};
@@ -668,10 +670,7 @@ static void html_of_an_empty_store(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct error err = {0};
-    struct store *s;
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct store *s = empty_store(&a);
     const char *html = written(&a, s, REPORT_HTML, "r.html");
     struct markup_facts f;
     markup_check(html, &f);
@@ -698,8 +697,7 @@ static void timed_devices_are_not_called_judged(void **state)
                              .samples_per_s = 1e6,
                              .interval = {9e5, 1.1e6},
                              .repetitions = 5};
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    s = empty_store(&a);
     assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
     assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
     assert_int_equal(store_add_bench(s, run.id, &b, &err), STATUS_OK);
@@ -738,9 +736,7 @@ static void newest_driver_is_shown(void **state)
     (void)state;
     struct arena a = {0};
     struct error err = {0};
-    struct store *s;
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct store *s = empty_store(&a);
     static const char *const drivers[] = {"driver-one", "driver-two"};
     for (int i = 0; i < 2; i++) {
         struct run_record run = {.kind = "conform", .started_utc = "2026-01-01T00:00:00Z"};
@@ -848,8 +844,7 @@ static void apis_of_one_device_are_paired(void **state)
     struct store *s;
     struct run_record run = {
         .kind = "bench", .started_utc = "2026-01-01T00:00:00Z", .environment = "{\"host\":\"h\"}"};
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    s = empty_store(&a);
     assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct identity *id = identity_new(&a, "device");
@@ -949,9 +944,7 @@ static void one_program_judges_the_list(void **state)
         const struct device_record d = {.id = "native", .name = "CPU", .driver = "1"};
         const char *const whens[] = {"2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"},
                           *const names[] = {"image.strict.a", "image.strict.b"};
-        struct store *s;
-        (void)unlink(in_folder(&a, "a.sqlite"));
-        assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+        struct store *s = empty_store(&a);
         for (int k = 0; k < 2; k++) {
             struct run_record run = {.kind = "conform", .started_utc = whens[k], .selection = two};
             struct identity *program = identity_new(&a, "program"), *id = identity_new(&a, "case");
@@ -1296,9 +1289,7 @@ static void csv_has_no_formulas(void **state)
     enum { COUNT = sizeof names / sizeof *names };
     struct arena a = {0};
     struct error err = {0};
-    struct store *s = NULL;
-    (void)unlink(in_folder(&a, "a.sqlite"));
-    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct store *s = empty_store(&a);
     struct run_record run = {.kind = "conform"};
     assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
     for (size_t i = 0; i < COUNT; i++) {
