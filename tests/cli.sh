@@ -2516,6 +2516,20 @@ case_contracted_unevenly()
     done
 }
 
+# clang at -O0 fuses where it has to select a whole block anew, and leaves a lone x * y + x as it is: strict asks in the forms
+# that the kernel's text has.
+case_contracted_in_places()
+{
+    command -v clang-15 >/dev/null || skip "no clang-15"
+    grep -qw fma /proc/cpuinfo || skip "the processor does not fuse"
+    export ISOPHOTE_CC=clang-15
+    ISOPHOTE_CFLAGS='-O0 -march=native -ffp-contract=fast' run 77 conform --device native --from-scratch --filter '^kernel[.]math[.]exact$'
+    prints "^SKIP +native +kernel.math.exact"
+    prints "native lacks a .* without contraction, which strict needs"
+    ISOPHOTE_CFLAGS='-O0 -march=native -ffp-contract=off' run 0 conform --device native --from-scratch --filter '^kernel[.]math[.]exact$'
+    prints "^PASS +native +kernel.math.exact"
+}
+
 # Mesa's rusticl on llvmpipe says 1024 and takes 32. A sample of the core list: of a program without shaders it
 # compiles for 15 s, but the small kernel of random numbers and one scene with the smallest tree are quick.
 case_rusticl()

@@ -20,6 +20,10 @@ static const struct property properties[] = {
     {PROBE_DIV, "correctly rounded division"},
     {PROBE_SQRT, "correctly rounded square roots"},
     {PROBE_FMA_LIKE, "x * y + x without contraction"},
+    {PROBE_DOT, "a dot product without contraction"},
+    {PROBE_CROSS, "a cross product without contraction"},
+    {PROBE_MADD, "a vector's multiple and sum without contraction"},
+    {PROBE_LANES, "x * y + x in eight lanes without contraction"},
     {PROBE_FLOOR, "floor"},
 };
 
@@ -40,7 +44,7 @@ static uint32_t float_bits(float f)
  * against folding. */
 static float host_result(enum probe_function f, float x, float y)
 {
-    volatile float a = x, b = y, r;
+    volatile float a = x, b = y, r, other;
     switch (f) {
     case PROBE_ADD:
         r = a + b;
@@ -58,8 +62,24 @@ static float host_result(enum probe_function f, float x, float y)
         r = sqrtf(a);
         break;
     case PROBE_FMA_LIKE:
+    case PROBE_LANES:
         r = a * b;
         r = r + a;
+        break;
+    case PROBE_DOT:
+        r = a * b;
+        other = b * b;
+        other = r + other;
+        r = other + r;
+        break;
+    case PROBE_CROSS:
+        r = a * b;
+        other = b * b;
+        r = r - other;
+        break;
+    case PROBE_MADD:
+        r = b * b;
+        r = a + r;
         break;
     default:
         r = floorf(a);

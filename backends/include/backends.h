@@ -407,12 +407,18 @@ enum probe_function {
     PROBE_MUL,
     PROBE_DIV,
     PROBE_SQRT,
-    PROBE_FMA_LIKE /* x*y+x unfused */,
+    PROBE_FMA_LIKE, /* x*y+x */
     PROBE_FLOOR,
     PROBE_SIN,
     PROBE_COS,
     PROBE_ATAN2,
     PROBE_ACOS,
+    /* What the kernel's text is made of, since a compiler may contract one form and not another.
+     * Each operation is rounded for itself. */
+    PROBE_DOT,   /* (x y + y y) + x y, of vectors of three */
+    PROBE_CROSS, /* x y - y y, of vectors of three */
+    PROBE_MADD,  /* x + y y, of vectors of three */
+    PROBE_LANES, /* x y + x, of eight lanes */
     PROBE_FUNCTION_COUNT
 };
 extern const struct probe_shape {

@@ -14,6 +14,12 @@
         K_OUT_F((i) + 2, (v).z);                                                                   \
     } while (0)
 
+K_FN float k_probe_lane(k_f8 a)
+{
+    float lanes[8] __attribute__((aligned(32)));
+    f8_store(a, lanes);
+    return lanes[3];
+}
 K_FN float k_probe_math(uint function, float x, float y)
 {
     float s, c;
@@ -40,8 +46,16 @@ K_FN float k_probe_math(uint function, float x, float y)
         return c;
     case 9:
         return k_atan2(x, y);
-    default:
+    case 10:
         return k_acos(x);
+    case 11:
+        return v3_dot(v3(x, y, x), v3(y, y, y));
+    case 12:
+        return v3_cross(v3(x, y, x), v3(y, y, x)).z;
+    case 13:
+        return v3_madd(v3(x, y, x), v3(y, x, y), y).z;
+    default:
+        return k_probe_lane(f8_add(f8_mul(f8_splat(x), f8_splat(y)), f8_splat(x)));
     }
 }
 

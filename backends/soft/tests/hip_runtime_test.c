@@ -420,7 +420,7 @@ static void misbehaviour_is_told(void **state)
         {"ISOPHOTE_SOFT_FAULT=lost:2",
          "DEVICE: ", "hipErrorLaunchFailure (719): the device stopped answering"},
         {"ISOPHOTE_SOFT_MEMORY=5000", "LIMIT: ", " bytes; hip:0 has 5000"},
-        {"ISOPHOTE_SOFT_MEMORY=100000", "MEMORY: ", "344064 bytes wanted; the device has "},
+        {"ISOPHOTE_SOFT_MEMORY=100000", "MEMORY: ", "540672 bytes wanted; the device has "},
         {"ISOPHOTE_SOFT_CLANG=/nonexistent/clang", "BUILD: ", "/nonexistent/clang does not start"},
         {"ISOPHOTE_SOFT_WATCHDOG=600 ISOPHOTE_SOFT_CHECKS=all", "OK: ", ""},
     };
