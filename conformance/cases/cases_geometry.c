@@ -204,11 +204,11 @@ static size_t rays_of(const struct scene *s)
     return (size_t)fmin(MOST_RAYS, fmax(48, BRUTE_TESTS / (double)scene_effective_count(s)));
 }
 
-/* Rays of the scene, and each tree's answers. */
-enum { KINDS = 3 };
-static const enum bvh_kind kinds[KINDS] = {BVH_BINARY, BVH_WIDE8, BVH_COMPRESSED8};
+/* Rays of the scene, and the answers of its first trees: the fourth is none, a linear search. */
+enum { TREES = 3, KINDS = 4 };
+static const enum bvh_kind kinds[KINDS] = {BVH_BINARY, BVH_WIDE8, BVH_COMPRESSED8, BVH_LINEAR};
 struct hits {
-    size_t rays;
+    size_t rays, kinds;
     uint32_t *in, *tree[KINDS];
 };
 
@@ -220,7 +220,7 @@ static enum status hits_of_trees(struct run_context *c, struct hits *h, struct e
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu rays", h->rays);
     for (size_t i = 0; i < h->rays; i++)
         make_ray(c->scene, i, &d, h->in + HIT_IN * i);
-    for (size_t k = 0; k < KINDS; k++) {
+    for (size_t k = 0; k < h->kinds; k++) {
         if (k)
             TRY(device_load(c->device, c->scene, kinds[k], NULL, err));
         TRY(case_probe(c, PROBE_HIT, h->in, h->rays, &h->tree[k], err));
@@ -242,7 +242,7 @@ static enum status compare_hits(struct run_context *c, const struct hits *h, boo
     for (size_t i = 0; i < h->rays; i++)
         compare_reference(c, &arithmetic, t, h->in + HIT_IN * i, brute + HIT_OUT * i,
                           "brute force on the device", flips);
-    for (size_t k = 0; k < KINDS; k++) {
+    for (size_t k = 0; k < h->kinds; k++) {
         for (size_t i = 0; i < h->rays; i++) {
             const uint32_t *got = h->tree[k] + HIT_OUT * i, *want = brute + HIT_OUT * i;
             static const char *const fields[] = {"primitive", "t", "b1", "b2", "any hit"};
@@ -273,7 +273,7 @@ enum status kernel_hit(struct run_context *c, struct error *err)
     double primitives = (double)scene_effective_count(c->scene);
     if (primitives == 0)
         return case_skip(c, "the scene has no primitives");
-    struct hits h = {.rays = rays_of(c->scene)};
+    struct hits h = {.rays = rays_of(c->scene), .kinds = TREES};
     size_t flips = 0;
     bool strict = true;
     s = case_ready_to_probe(c, MODE_STRICT, BVH_BINARY, err);
@@ -283,7 +283,7 @@ enum status kernel_hit(struct run_context *c, struct error *err)
     }
     if (s != STATUS_OK || (s = hits_of_trees(c, &h, err)) != STATUS_OK)
         return s;
-    if (answer_given(c, h.rays * HIT_OUT * KINDS)) /* brute force's bits, where that was judged */
+    if (answer_given(c, h.rays * HIT_OUT * TREES)) /* brute force's bits, where that was judged */
         return STATUS_OK;
     if ((s = compare_hits(c, &h, strict, &t, &flips, err)) != STATUS_OK)
         return s;
@@ -311,7 +311,7 @@ enum status kernel_trees(struct run_context *c, struct error *err)
     size_t flips = 0;
     for (size_t i = 0; i < SCENES; i++) {
         TRY(case_library_scene(c, scenes[i], err));
-        struct hits h = {.rays = rays_of(c->scene)};
+        struct hits h = {.rays = rays_of(c->scene), .kinds = KINDS};
         TRY(case_ready_to_probe(c, mode, BVH_BINARY, err));
         TRY(hits_of_trees(c, &h, err));
         TRY(compare_hits(c, &h, mode == MODE_STRICT, &t, &flips, err));
