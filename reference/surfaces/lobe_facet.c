@@ -9,14 +9,19 @@ static double square(double x) { return x * x; }
 
 /* ---- reflectance ---------------------------------------------------------------------------- */
 
+/* ct: the cosine on the far side. */
+static double dielectric_between(double eta, double c, double ct)
+{
+    double rs = (c - eta * ct) / (c + eta * ct), rp = (eta * c - ct) / (eta * c + ct);
+    return (rs * rs + rp * rp) / 2;
+}
+
 static double dielectric(double eta, double c)
 {
     double s2 = (1 - c * c) / (eta * eta);
     if (!(eta > 0) || s2 >= 1)
         return 1;
-    double ct = sqrt(1 - s2);
-    double rs = (c - eta * ct) / (c + eta * ct), rp = (eta * c - ct) / (eta * c + ct);
-    return (rs * rs + rp * rp) / 2;
+    return dielectric_between(eta, c, sqrt(1 - s2));
 }
 
 struct vec3 fresnel_at(const struct fresnel *f, double c)
@@ -39,6 +44,17 @@ struct vec3 fresnel_at(const struct fresnel *f, double c)
 struct vec3 fresnel_passed(const struct fresnel *f, double c)
 {
     return sub(gray(1 + f->passed_moved), fresnel_at(f, c));
+}
+
+/* The same at a facet: c = <wo, h>, d = <wi, h>. Section 21 has |d| for the far cosine, not the root.
+ * For directions of length one it is the same number. But wo is as a renderer has it, whose length
+ * is off by a few roundings, more with each refraction: near the critical angle the root makes a
+ * hundred times that of it, and |d| does not. */
+static struct vec3 facet_passed(const struct fresnel *f, double c, double d)
+{
+    if (f->kind != FRESNEL_DIELECTRIC)
+        return fresnel_passed(f, c);
+    return gray(1 + f->passed_moved - (f->eta > 0 ? dielectric_between(f->eta, c, fabs(d)) : 1));
 }
 
 /* ---- distributions -------------------------------------------------------------------------- */
@@ -95,7 +111,7 @@ static struct vec3 refract_eval(const struct lobe *l, struct vec3 wi, double *pd
     double j2 = square(c + l->eta * d);
     *pdf_w = facet_pdf(l, h) * l->eta * l->eta * -d / j2;
     double shape = masked(l, h, wi) * c * -d / (l->wo.z * fabs(wi.z) * j2);
-    return scale(shape, fresnel_passed(&l->fresnel, c));
+    return scale(shape, facet_passed(&l->fresnel, c, d));
 }
 
 struct vec3 facet_eval(const struct lobe *l, struct vec3 wi, double *pdf_w)
