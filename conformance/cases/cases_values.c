@@ -350,9 +350,10 @@ static enum status open_other(struct run_context *c, struct device **other, stru
     struct error why = {0};
     *other = NULL;
     TRY(device_open(case_of_mutant(c) ? "mutant:none" : "native", other, err));
-    enum status s = device_load(*other, c->scene, BVH_AUTO, NULL, &why);
+    /* in this order, as case_ready_to_probe has it: of the scene only what probes ask is compiled */
+    enum status s = device_build(*other, &settings, NULL, &why);
     if (s == STATUS_OK)
-        s = device_build(*other, &settings, NULL, &why);
+        s = device_load(*other, c->scene, BVH_AUTO, NULL, &why);
     if (s == STATUS_OK)
         return s;
     device_close(*other);
