@@ -687,5 +687,9 @@ static const struct case_row plain_rows[] = {
     {"image.dense.16",
      "builtins that no other scene calls, and media by shaders: scenes/dense/builtins.json",
      image_dense},
+    {"image.dense.17",
+     "interfaces, as many as a ray passes and more; triangles within rounding of their edges: "
+     "scenes/dense/passages.json",
+     image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

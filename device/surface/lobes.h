@@ -11,7 +11,7 @@
 
 struct k_lobes {
     struct k_lobe lobe[K_LOBES_MAX];
-    uint count, dropped;     /* dropped: beyond 8 */
+    uint count;
     struct k_vec3 N, Ng, wo; /* both normals on wo's side */
     /* Section 22: Le, and the weight of the surroundings that is yet to be in it. */
     struct k_vec3 emitted, background;
@@ -22,7 +22,6 @@ struct k_lobes {
 K_FN void k_lobes_start(struct k_lobes *l, struct k_vec3 N, struct k_vec3 Ng, struct k_vec3 wo)
 {
     l->count = 0;
-    l->dropped = 0;
     l->N = N;
     l->Ng = Ng;
     l->wo = wo;
@@ -38,12 +37,8 @@ K_CALL struct k_lobe *k_lobes_add(struct k_lobes *l, uint kind, struct k_vec3 we
                                   struct k_vec3 n)
 {
     weight = k_weight(weight);
-    if (k_is_black(weight))
+    if (k_is_black(weight) || l->count == K_LOBES_MAX)
         return (struct k_lobe *)0;
-    if (l->count == K_LOBES_MAX) {
-        l->dropped++;
-        return (struct k_lobe *)0;
-    }
     struct k_lobe *lobe = &l->lobe[l->count++];
     lobe->kind = kind;
     lobe->weight = weight;

@@ -1,7 +1,8 @@
 //! grid 2 2
 // What the optimiser cannot compute, so that devices do: everything hangs on where the point is. Printed where u = v = 1.
 shader test(output color simplex[4] = {0, 0, 0, 0}, output float one = 0, output color hues[4] = {0, 0, 0, 0}, output color display = 0, output color back = 0, output point q = 0,
-            output vector d = 0, output float f = 0, output color c = 0, output color slopes[3] = {0, 0, 0}, output float g = 0)
+            output vector d = 0, output float f = 0, output color c = 0, output color slopes[3] = {0, 0, 0}, output float g = 0,
+            output vector around[4] = {0, 0, 0, 0}, output float area = 0, output color whole = 0)
 {
     // simplex noise in 1 to 4 dimensions: what OSL 1.14.7 gives
     point p = point(1.3, -2.4, 0.5) * u;
@@ -32,6 +33,15 @@ shader test(output color simplex[4] = {0, 0, 0, 0}, output float one = 0, output
     slopes[0] = Dx(c);
     slopes[1] = Dy(c);
     slopes[2] = color(Dx(f), Dy(f), 0);
+    // what a grid's points have that its shape alone tells
+    around[0] = dPdu;
+    around[1] = dPdv;
+    around[2] = vector(N);
+    around[3] = vector(Ng);
+    area = surfacearea();
+    // the least integer over -1, which no processor's division has; over 0 elsewhere
+    int least = -2147483647 - int(u), minus = -int(v);
+    whole = color(least / minus, least % minus, (least + 1) % minus);
     // Gabor noise, filtered by steps of half a unit askew
     point V = 3 * (point(0.75, 0.75, 0) + vector(0.4, -0.3, 0.1) * (u - 1) / Dx(u) + vector(0.3, 0.4, 0.2) * (v - 1) / Dy(v));
     g = noise("gabor", V);
@@ -43,5 +53,7 @@ shader test(output color simplex[4] = {0, 0, 0, 0}, output float one = 0, output
     printf("%.2f %d %.2f\n", lost[0], lost_t, lost[2]);   //> 0.80 1 0.40
     printf("%.5f | %.5f\n", display, back);         //> 0.02584 0.03876 0.73536 | 0.00232 0.00310 0.21404
     printf("%g | %g\n", q, d);                      //> 0.25 0.5 0.75 | 1 2 3
+    printf("%g | %g | %g | %g | %g\n", around[0], around[1], around[2], around[3], area);  //> 1 0 0 | 0 1 0 | 0 0 1 | 0 0 1 | 1
+    printf("%g\n", whole);                           //> -2.14748e+09 0 0
     printf("%g | %g | %g | %g | %g\n", f, slopes[2], c, slopes[0], slopes[1]);  //> 2.5 | 0 1.5 0 | 0.5 1.5 0 | -0.5 1.5 0 | 0.5 1.5 0
 }
