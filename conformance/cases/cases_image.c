@@ -688,7 +688,7 @@ static const struct case_row plain_rows[] = {
      "builtins that no other scene calls, and media by shaders: scenes/dense/builtins.json",
      image_dense},
     {"image.dense.17",
-     "interfaces, as many as a ray passes and more; triangles within rounding of their edges: "
+     "interfaces, as many as a ray passes and more; instances far from their corners: "
      "scenes/dense/passages.json",
      image_dense},
 };
