@@ -818,9 +818,11 @@ int mutants_judge(const struct conform_options *o, const struct mutants_options 
         st = r.lost.code;
         err = r.lost;
     }
-    class_by_search(&r);
-    /* what was found is told, however it ended */
-    int status = known ? mutants_told(&r, st == STATUS_OK) : EXIT_BAD_INPUT;
+    int status = EXIT_BAD_INPUT;
+    if (known) { /* what was found is told, however it ended; a refused journal leaves nothing */
+        class_by_search(&r);
+        status = mutants_told(&r, st == STATUS_OK);
+    }
     if (st != STATUS_OK && st != STATUS_CANCELLED)
         status = report_error(&err, false);
     if (made) /* after what is told: once time is up there is not much of it left */
