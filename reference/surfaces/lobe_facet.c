@@ -12,6 +12,8 @@ static double square(double x) { return x * x; }
 /* ct: the cosine on the far side. */
 static double dielectric_between(double eta, double c, double ct)
 {
+    if (!(eta > 0))
+        return 1;
     double rs = (c - eta * ct) / (c + eta * ct), rp = (eta * c - ct) / (eta * c + ct);
     return (rs * rs + rp * rp) / 2;
 }
@@ -19,9 +21,7 @@ static double dielectric_between(double eta, double c, double ct)
 static double dielectric(double eta, double c)
 {
     double s2 = (1 - c * c) / (eta * eta);
-    if (!(eta > 0) || s2 >= 1)
-        return 1;
-    return dielectric_between(eta, c, sqrt(1 - s2));
+    return s2 >= 1 ? 1 : dielectric_between(eta, c, sqrt(1 - s2));
 }
 
 struct vec3 fresnel_at(const struct fresnel *f, double c)
@@ -48,13 +48,13 @@ struct vec3 fresnel_passed(const struct fresnel *f, double c)
 
 /* The same at a facet: c = <wo, h>, d = <wi, h>. Section 21 has |d| for the far cosine, not the root.
  * For directions of length one it is the same number. But wo is as a renderer has it, whose length
- * is off by a few roundings, more with each refraction: near the critical angle the root makes a
- * hundred times that of it, and |d| does not. */
+ * is off by a few roundings, more with each refraction: near the critical angle the root makes
+ * thousands of times that of it, and |d| does not. */
 static struct vec3 facet_passed(const struct fresnel *f, double c, double d)
 {
     if (f->kind != FRESNEL_DIELECTRIC)
         return fresnel_passed(f, c);
-    return gray(1 + f->passed_moved - (f->eta > 0 ? dielectric_between(f->eta, c, fabs(d)) : 1));
+    return gray(1 + f->passed_moved - dielectric_between(f->eta, c, fabs(d)));
 }
 
 /* ---- distributions -------------------------------------------------------------------------- */
