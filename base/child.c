@@ -2,13 +2,14 @@
 /* Programs run as children: compilers mostly, which may crash and must not take this process along,
  * and which end with it. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* pipe2, execvpe */
+#define _GNU_SOURCE /* pipe2, execvpe, clone */
 #endif
 #include "base.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,30 +56,81 @@ static void foreground_give(int terminal, pid_t group)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Between fork and exec: only calls that are safe there. A compiler starts others: a group of their
- * own, so that they can be ended together. */
-static _Noreturn void child_become(char *const argv[], char *const environment[],
-                                   const struct ends *ends, int failed, int slot, pid_t parent)
+/* What a child is to become, and what it needs for that. */
+struct becoming {
+    char *const *argv, *const *environment;
+    const struct ends *ends;
+    int failed, slot; /* the pipe that tells why it did not start; of the guard */
+    pid_t parent;
+};
+
+/* Until it is another program: only calls that are safe between fork and exec. A compiler starts
+ * others: a group of their own, so that they can be ended together. */
+static int child_become(void *what)
 {
+    const struct becoming *b = what;
     setpgid(0, 0);
-    guard_group_begin(slot);
+    guard_group_begin(b->slot);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(127);
+    if (getppid() != b->parent)
+        return 127;
     signal(SIGPIPE, SIG_DFL);
-    if (ends->terminal >= 0)
-        foreground_give(ends->terminal, getpid());
+    if (b->ends->terminal >= 0)
+        foreground_give(b->ends->terminal, getpid());
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    const int out = ends->out >= 0 ? ends->out : STDERR_FILENO;
-    if ((ends->in < 0 || dup2(ends->in, 0) >= 0) && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
-        execvpe(argv[0], argv, environment);
+    const int out = b->ends->out >= 0 ? b->ends->out : STDERR_FILENO;
+    if ((b->ends->in < 0 || dup2(b->ends->in, 0) >= 0) && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
+        execvpe(b->argv[0], b->argv, b->environment);
     int e = errno;
-    ssize_t n = write(failed, &e, sizeof e);
+    ssize_t n = write(b->failed, &e, sizeof e);
     (void)n;
-    _exit(127);
+    return 127;
 }
+
+#ifdef __SANITIZE_THREAD__ /* which notes the calls of each thread: the child's would be ours */
+static pid_t child_spawn(struct becoming *b)
+{
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(child_become(b));
+    return pid;
+}
+#else
+/* A child that has this process' memory until it is another program, as vfork's has, while this
+ * thread waits: a copy of a large process takes long to make. Handlers of ours would find that
+ * memory too, so that the child has none before its signals are let in. */
+static int child_begin(void *what)
+{
+    for (int number = 1; number < NSIG; number++) {
+        struct sigaction now;
+        if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN &&
+            now.sa_handler != SIG_DFL)
+            sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    }
+    return child_become(what);
+}
+
+static pid_t child_spawn(struct becoming *b)
+{
+    enum { STACK = 256 << 10 };
+    char *stack = malloc(STACK);
+    if (!stack)
+        return -1;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    char *top = stack + STACK;
+    const pid_t pid =
+        clone(child_begin, top - (uintptr_t)top % 16, CLONE_VM | CLONE_VFORK | SIGCHLD, b);
+    const int e = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    free(stack);
+    errno = e;
+    return pid;
+}
+#endif
 
 /* What the child says until it closes its side, or is ended since this process is to stop. */
 static void child_hear(pid_t pid, int in, char *out, size_t size)
@@ -129,10 +181,8 @@ static enum status child_start(char *const argv[], char *const environment[],
     if (pipe2(failed, O_CLOEXEC) != 0)
         return error_msg(err, STATUS_IO, "no pipe for %s: %s", argv[0], strerror(errno));
     *slot = guard_group();
-    const pid_t parent = getpid();
-    *pid = fork();
-    if (*pid == 0)
-        child_become(argv, environment, ends, failed[1], *slot, parent);
+    struct becoming b = {argv, environment, ends, failed[1], *slot, getpid()};
+    *pid = child_spawn(&b);
     if (*pid < 0)
         e = errno;
     else
