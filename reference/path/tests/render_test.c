@@ -586,8 +586,12 @@ static void test_error_target(void **state)
     /* against an independent picture with sixteen times the samples: the standardised error of the
      * pixels that stopped is 1 at most, but for the caveat of section 29, for which a half more is
      * allowed */
-    job = (struct reference_job){
-        .width = 16, .height = 16, .sample_count = 9600, .max_depth = 4, .rr_depth = 9, .seed = 6};
+    job = (struct reference_job){.width = 16,
+                                 .height = 16,
+                                 .sample_count = 9600 / TEST_THINNING,
+                                 .max_depth = 4,
+                                 .rr_depth = 9,
+                                 .seed = 6};
     struct reference_picture truth = rendered(r, &job);
     double M = 0, squares = 0;
     for (size_t i = 0; i < pixels; i++)
@@ -647,7 +651,7 @@ static void stopped(double q, double T, uint32_t all, double *mean, double *coun
 static void test_error_target_bias(void **state)
 {
     (void)state;
-    enum { PICTURES = 6000 };
+    enum { PICTURES = 6000 / TEST_THINNING };
     static const char *const opacities[] = {"0.975", "0.75"};
     for (int i = 0; i < 2; i++) {
         struct text t = {0};
@@ -689,7 +693,7 @@ static void test_error_target_bias(void **state)
                      sum, error, mean, counts, counts_error, count);
         /* T^2 (2 - g m / s), relative, to first order: of two values that is T^2 / (1 - q) */
         double first = pow(job.error_target, 2) / (1 - q) * truth;
-        assert_true(sum - truth > 8 * error && mean - truth > 0.5 * first &&
+        assert_true(sum - truth > 8 / sqrt(TEST_THINNING) * error && mean - truth > 0.5 * first &&
                     mean - truth < 1.5 * first);
         reference_close(r);
         scene_free(s);
