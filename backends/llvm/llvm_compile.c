@@ -395,13 +395,20 @@ static enum status module_optimise(const struct compiling *c)
     /* ipsccp: what the kernel is told becomes constants, so that what this program does not need is
      * gone before anything is spent on it. NVIDIA's assembler optimises again, and drivers SPIR-V:
      * what O3 adds to O1 is in the machine code either way (docs/contributor/llvm.md). */
-    static const char *const passes[] = {
+    static const char *const made[] = {
         [LLVM_MAKES_OBJECT] = "ipsccp,globaldce,default<O3>",
         [LLVM_MAKES_ASSEMBLY] = "ipsccp,globaldce,default<O1>",
         [LLVM_MAKES_BITCODE] = "ipsccp,globaldce",
     };
+    /* Each once, where O3 has most of them five to eight times. Functions are made small before they
+     * are inlined, since their size decides whether they are. */
+    static const char few[] =
+        "ipsccp,globaldce,function(sroa,early-cse,simplifycfg),cgscc(inline),globaldce,"
+        "function(sroa,early-cse<memssa>,simplifycfg,instcombine,loop-mssa(loop-rotate,licm),"
+        "loop(indvars,loop-deletion,loop-unroll-full),sroa,gvn,instcombine,dse,adce,simplifycfg)";
+    const char *passes = c->choice->optimised ? few : made[c->choice->makes];
     llvm_passes options = a->CreatePassBuilderOptions();
-    llvm_failure failure = a->RunPasses(c->module, passes[c->choice->makes], c->machine, options);
+    llvm_failure failure = a->RunPasses(c->module, passes, c->machine, options);
     a->DisposePassBuilderOptions(options);
     return failure ? llvm_error(c->err, a, STATUS_BUILD, failure, NULL, "LLVM's optimiser")
                    : STATUS_OK;

@@ -18,6 +18,9 @@ struct llvm_machine_choice {
     bool calls_arithmetic;
     bool gpu;   /* several kinds of memory (llvm_spaces.h) */
     bool lanes; /* what is kept are loops whose turns go abreast (llvm_lanes.h) */
+    /* The library's functions are optimised, each by itself, and the rest is written as an optimiser
+     * would leave it: few passes do. */
+    bool optimised;
     unsigned private_space, call_convention; /* what text of shaders does not say */
     struct { /* attributes that the functions to keep get; key NULL: none */
         const char *key;

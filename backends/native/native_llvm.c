@@ -59,6 +59,7 @@ static void object_make(void *ctx, size_t i, unsigned thread)
     char key[33], path[4096];
     (void)thread;
     host.lanes = u->lanes;
+    host.optimised = u->optimised;
     m->object = u->made;
     if (u->made.data)
         return;

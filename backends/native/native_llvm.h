@@ -14,7 +14,7 @@ struct llvm_unit {
     const struct llvm_part *parts;
     size_t count;
     const char *const *keep; /* names, ends with NULL */
-    bool lanes;              /* they are loops whose turns go abreast */
+    bool lanes, optimised;   /* as of llvm_machine_choice */
     struct llvm_object made; /* the object file, if it is there already; else its data is NULL */
 };
 /* The units compiled for this processor now, each unless the cache holds it, at the same time, and

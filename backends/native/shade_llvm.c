@@ -21,13 +21,13 @@ enum status shade_llvm_program(const struct shade *s, struct shade_program *out,
 enum status shade_llvm_build(const struct shade *s, const struct shade_program *p,
                              struct llvm_program **out, struct build_info *info, struct error *err)
 {
-    static const char *const keep[] = {"asl_points", "asl_uniform", NULL};
+    static const char *const keep[] = {"al_shade", "al_uniform", "al_out_words", NULL};
     const struct program_request request = program_request_make(s->opt.mode);
     const bool wide = lanes() == 16;
     struct llvm_part parts[2] = {
         {.name = "the shaders' library", .library = true},
         {.name = "the shader", .data = p->source.data, .size = p->source.len}};
-    struct llvm_unit units[2] = {{.parts = parts, .count = 2, .keep = keep}};
+    struct llvm_unit units[2] = {{.parts = parts, .count = 2, .keep = keep, .optimised = true}};
     enum status st = kernel_module_find(wide ? KERNEL_SHADERS_16 : KERNEL_SHADERS_8, &request,
                                         &parts[0].data, &parts[0].size, err);
     if (st == STATUS_OK)

@@ -13,40 +13,10 @@
 #define AL __attribute__((visibility("default")))
 #endif
 
-/* A kind of noise is a thousand instructions a row: a compiler that makes them anew for each shader
- * takes longer than for all else. So shade_code.c has noise alone (AL_NOISE_ALONE), as machine
- * code, and the library that shaders are compiled with all but noise (AL_NOISE_APART). */
-#ifndef AL_NOISE_ALONE
-
-/* ---- functions of one number ---------------------------------------------------------------- */
-
-#define ONE(name)                                                                                  \
-    AL af al_##name(af x) { return a_##name(x); }                                                  \
-    AL af al_slope_##name(af x, af v) { return a_slope_##name(x, v); }
-ONE(sin)
-ONE(cos)
-ONE(tan)
-ONE(asin)
-ONE(acos)
-ONE(atan)
-ONE(sinh)
-ONE(cosh)
-ONE(tanh)
-ONE(exp)
-ONE(exp2)
-ONE(expm1)
-ONE(log)
-ONE(log2)
-ONE(log10)
-ONE(logb)
-ONE(inversesqrt)
-ONE(cbrt)
-ONE(erf)
-ONE(erfc)
-
-AL af al_chain(af slope, af d) { return a_chain(slope, d); }
-
-/* ---- operations ----------------------------------------------------------------------------- */
+/* What is a call or two of a processor stands in the text that shaders are compiled with
+ * (AL_INLINED, shade_library.c). What is hundreds of instructions a row is machine code of the
+ * program (AL_LINKED, shade_code.c): a compiler that makes it anew for each shader takes longer than
+ * for all else. A library without rows has both. */
 
 #define FLOAT1(name)                                                                               \
     AL af al_##name(af x) { return a_##name(x); }
@@ -54,35 +24,9 @@ AL af al_chain(af slope, af d) { return a_chain(slope, d); }
     AL af al_##name(af x, af y) { return a_##name(x, y); }
 #define INT2(name)                                                                                 \
     AL ai al_##name(ai x, ai y) { return a_##name(x, y); }
-FLOAT1(abs)
-FLOAT1(floor)
-FLOAT1(ceil)
-FLOAT1(round)
-FLOAT1(trunc)
-FLOAT1(fsqrt)
-FLOAT2(fdiv)
-FLOAT2(fmod)
-FLOAT2(pow)
-FLOAT2(atan2)
-FLOAT2(log_base)
-INT2(idiv)
-INT2(imod)
-INT2(ishl)
-INT2(ishr)
-
-AL ai al_f2i(af x) { return a_f2i(x); }
-AL af al_hypot(af x, af y, af z) { return a_hypot(x, y, z); }
-AL ai al_clamp_index(ai i, int count) { return a_clamp_index(i, count); }
-AL af al_gather(const af *row, ai at) { return a_gather(row, at); }
-AL ai al_gatheri(const ai *row, ai at) { return a_gatheri(row, at); }
-AL void al_scatter(af *row, ai at, af x, am m) { a_scatter(row, at, x, m); }
-AL void al_scatteri(ai *row, ai at, ai x, am m) { a_scatteri(row, at, x, m); }
-AL ai al_hash1(ai x) { return A_INTS(a_hash1(x)); }
-AL ai al_hash2(ai x, ai y) { return A_INTS(a_hash2(x, y)); }
-AL ai al_hash3(ai x, ai y, ai z) { return A_INTS(a_hash3(x, y, z)); }
-AL ai al_hash4(ai x, ai y, ai z, ai w) { return A_INTS(a_hash4(x, y, z, w)); }
-
-#endif
+#define ONE(name)                                                                                  \
+    FLOAT1(name)                                                                                   \
+    AL af al_slope_##name(af x, af v) { return a_slope_##name(x, v); }
 
 /* ---- duals ---------------------------------------------------------------------------------- */
 
@@ -103,7 +47,77 @@ K_INLINE void al_back3(af *out, struct ad3 x)
     al_back(out + 3, x.y);
     al_back(out + 6, x.z);
 }
-#ifndef AL_NOISE_ALONE
+#ifndef AL_LINKED
+
+/* ---- operations ----------------------------------------------------------------------------- */
+
+FLOAT1(abs)
+FLOAT1(floor)
+FLOAT1(ceil)
+FLOAT1(round)
+FLOAT1(trunc)
+FLOAT1(fsqrt)
+FLOAT2(fdiv)
+INT2(idiv)
+INT2(imod)
+INT2(ishl)
+INT2(ishr)
+ONE(logb)
+ONE(inversesqrt)
+
+AL af al_chain(af slope, af d) { return a_chain(slope, d); }
+AL ai al_f2i(af x) { return a_f2i(x); }
+AL af al_hypot(af x, af y, af z) { return a_hypot(x, y, z); }
+AL ai al_clamp_index(ai i, int count) { return a_clamp_index(i, count); }
+AL af al_gather(const af *row, ai at) { return a_gather(row, at); }
+AL ai al_gatheri(const ai *row, ai at) { return a_gatheri(row, at); }
+AL void al_scatter(af *row, ai at, af x, am m) { a_scatter(row, at, x, m); }
+AL void al_scatteri(ai *row, ai at, ai x, am m) { a_scatteri(row, at, x, m); }
+AL ai al_hash1(ai x) { return A_INTS(a_hash1(x)); }
+AL ai al_hash2(ai x, ai y) { return A_INTS(a_hash2(x, y)); }
+AL ai al_hash3(ai x, ai y, ai z) { return A_INTS(a_hash3(x, y, z)); }
+AL ai al_hash4(ai x, ai y, ai z, ai w) { return A_INTS(a_hash4(x, y, z, w)); }
+
+/* in: the triple, then 16 numbers of the matrix. */
+AL void al_transform(af *out, int point, const af *in)
+{
+    al_back3(out, a_transform(point, al_in3(in), in + 9));
+}
+
+/* Inlined, since the channels of a colour share most of it. */
+AL void al_spline(af *out, int basis, const af *x, int count, const af *knots, int channels,
+                  int channel, int row)
+{
+    al_back(out, a_spline(basis, al_in(x), count, knots, channels, channel, row));
+}
+#endif
+#ifndef AL_INLINED
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+ONE(sin)
+ONE(cos)
+ONE(tan)
+ONE(asin)
+ONE(acos)
+ONE(atan)
+ONE(sinh)
+ONE(cosh)
+ONE(tanh)
+ONE(exp)
+ONE(exp2)
+ONE(expm1)
+ONE(log)
+ONE(log2)
+ONE(log10)
+ONE(cbrt)
+ONE(erf)
+ONE(erfc)
+FLOAT2(fmod)
+FLOAT2(pow)
+FLOAT2(atan2)
+FLOAT2(log_base)
+
 AL void al_pow_d(af *out, const af *in) { al_back(out, a_pow_d(al_in(in), al_in(in + 3))); }
 AL void al_atan2_d(af *out, const af *in) { al_back(out, a_atan2_d(al_in(in), al_in(in + 3))); }
 AL void al_log_base_d(af *out, const af *in)
@@ -113,11 +127,6 @@ AL void al_log_base_d(af *out, const af *in)
 AL void al_hypot_d(af *out, const af *in)
 {
     al_back(out, a_hypot_d(al_in(in), al_in(in + 3), al_in(in + 6)));
-}
-AL void al_spline(af *out, int basis, const af *x, int count, const af *knots, int channels,
-                  int channel, int row)
-{
-    al_back(out, a_spline(basis, al_in(x), count, knots, channels, channel, row));
 }
 AL void al_spline_inverse(af *out, int basis, const af *v, int count, const af *knots)
 {
@@ -144,14 +153,6 @@ AL void al_segment_distance(af *out, const af *in)
 {
     al_back(out, a_segment_distance(al_in3(in), al_in3(in + 9), al_in3(in + 18)));
 }
-/* in: the triple, then 16 numbers of the matrix. */
-AL void al_transform(af *out, int point, const af *in)
-{
-    al_back3(out, a_transform(point, al_in3(in), in + 9));
-}
-
-#endif
-#ifndef AL_NOISE_APART
 
 /* ---- noise: al_noise_KIND_DIMS_PERIODIC_CHANNELS_DERIVS ------------------------------------- */
 

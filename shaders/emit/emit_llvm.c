@@ -370,15 +370,16 @@ static void shade_write(struct llvm *l, struct text *to)
         uint32_t cell = 0;
         words += emit_output_cell(e, e->opt->outputs[k], &cell)->n;
     }
-    ll_declare(l, "void", "al_put_row", TEXT("ptr, i32, i32, i32, %s", l->i));
+    text_printf(&l->slots, "%%rows = alloca [%u x %s], align 64\n", words ? words : 1, l->i);
+    ll_declare(l, "void", "al_put_rows", "ptr, i32, i32, ptr");
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
         const struct ir_cell *c = emit_output_cell(e, e->opt->outputs[k], &cell);
         for (uint32_t j = 0; j < c->n; j++)
-            L("call void @al_put_row(ptr %%out, i32 %%n, i32 %u, i32 %u, %s %s)\n", words, at + j,
-              l->i, ll_load(l, l->i, ll_row_at(l, ll_cell_base(l, cell), j)));
-        at += c->n;
+            ll_store(l, l->i, ll_load(l, l->i, ll_row_at(l, ll_cell_base(l, cell), j)),
+                     ll_row_at(l, "%rows", at++));
     }
+    L("call void @al_put_rows(ptr %%out, i32 %%n, i32 %u, ptr %%rows)\n", words);
     L("ret void\n");
     e->out->out_words = words;
     function_close(l, to,
@@ -411,7 +412,7 @@ static void surface_write(struct llvm *l, struct text *to)
     function_close(l, to, TEXT("define internal void @surface%s(ptr %%run, ptr %%out)", e->suffix));
 }
 
-/* What device/linked/shade_library.c asks of a group. */
+/* What device/linked/shade_code.c asks of a group. */
 static void entries_write(const struct llvm *l, struct text *out)
 {
     uint64_t used = 0;

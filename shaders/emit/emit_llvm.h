@@ -6,7 +6,7 @@
 
 #include "emit.h"
 
-enum { /* struct al_run of shade_library.c */
+enum { /* struct al_run of shade_code.c */
        RUN_ARGS = 0,
        RUN_BUDGET = 16,
        RUN_TURNS = 20,
