@@ -100,7 +100,8 @@ static void add_others(const struct sweep *s, slot_set live, const uint64_t *own
     }
 }
 
-/* All that the block reads, and all that is live where it is left. */
+/* All that the block reads; with `leaves` also what the layers that it pulls may, and all that is
+ * live where it is left. */
 static void reads_of(const struct sweep *s, slot_set live, const struct ir_block *b, bool leaves)
 {
     for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
@@ -110,7 +111,7 @@ static void reads_of(const struct sweep *s, slot_set live, const struct ir_block
             read_place(s, live, &i->u.mem.from, i->u.mem.count);
         else if (i->op == IR_CALL)
             read_arguments(s, live, i->u.call);
-        else if (i->op == IR_PULL)
+        else if (leaves && i->op == IR_PULL)
             add_others(s, live, NULL, true);
         else if (leaves && i->op == IR_RETURN)
             set_join(s, live, s->exit);
