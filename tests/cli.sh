@@ -2411,6 +2411,33 @@ case_no_compiler()
     fi
 }
 
+# What a layer writes of a global stands for those behind it, though it pulls another one.
+case_layers_write_globals()
+{
+    local engine
+    echo 'shader L0(float f = 1, output float of = f) { }' >L0.asl
+    echo 'shader L1(float pl = 1, output int acc = 1) { if (v < 1) acc = (int) pl; N = 0; }' >L1.asl
+    echo 'shader L2(output color o = 0) { o = color(N); }' >L2.asl
+    for engine in "interp" "ir -O0" "ir -O1" "ir -O2"; do
+        # shellcheck disable=SC2086 # two words
+        run 0 shade -g 2 1 --engine $engine --print --shader L0.asl a0 --shader L1.asl a1 --connect a0 of a1 pl \
+            --shader L2.asl a2 --entry a1 --entry a2 -o o out/o.pfm
+        [ "$(grep -c 'o : 0 0 0' stdout)" = 2 ] || fail "$engine: N is not what L1 made it: $(cat stdout)"
+    done
+}
+
+# A NaN has one hash, whichever it is: operations give other ones on other machines.
+case_hash_of_nan()
+{
+    local engine
+    echo 'shader s(output color o = 0) { float i = (u + 10) * 1e38 * 1e38, n = i - i, m = -n;
+        o = color(hash(n) == hash(m), hash(n, u) == hash(m, u) && noise("hash", n) == noise("hash", m), isnan(n)); }' >s.asl
+    for engine in interp ir native llvm; do
+        "$program" shade s.asl -g 20 1 --engine $engine --print -o o out/o.pfm >stdout 2>stderr || { [ $engine = llvm ] && continue; }
+        [ "$(grep -c 'o : 1 1 1' stdout)" = 20 ] || fail "$engine: $(head -n 2 stdout stderr)"
+    done
+}
+
 # LLVM's linker in this process maps each section alone, and a GPU's driver may push them over 2 GiB apart.
 case_far_sections()
 {

@@ -18,6 +18,8 @@ K_INLINE au a_final_mix(au a, au b, au c)
     return (c ^ b) - a_rot(b, 24u);
 }
 #define A_SEED(count) (0xdeadbeefu + ((uint)(count) << 2) + 13u)
+/* The word of a float that is hashed: its bits; of any NaN those of one. */
+K_INLINE ai a_hashed(af x) { return a_seli(a_is_nan(x), A_I(0x7FC00000), A_BITS(x)); }
 K_INLINE au a_hash1(ai x)
 {
     return a_final_mix(A_UINTS(x) + A_SEED(1), A_UINTS(A_I(0)) + A_SEED(1),
@@ -295,9 +297,9 @@ K_INLINE ai a_cell_word(af x, int periodic, af period)
 K_INLINE ai a_hash_word(af x, int periodic, af period)
 {
     if (!periodic)
-        return A_BITS(x);
+        return a_hashed(x);
     af n = a_to_float(a_whole_period(period));
-    return A_BITS(x - n * a_floor(x / n));
+    return a_hashed(x - n * a_floor(x / n));
 }
 K_INLINE void a_word_noise(int cells, int dims, const af *p, int periodic, const af *q,
                            int channels, af *out)

@@ -73,6 +73,7 @@ AL af al_gather(const af *row, ai at) { return a_gather(row, at); }
 AL ai al_gatheri(const ai *row, ai at) { return a_gatheri(row, at); }
 AL void al_scatter(af *row, ai at, af x, am m) { a_scatter(row, at, x, m); }
 AL void al_scatteri(ai *row, ai at, ai x, am m) { a_scatteri(row, at, x, m); }
+AL ai al_hashed(ai bits) { return a_hashed(A_FLOATS(bits)); }
 AL ai al_hash1(ai x) { return A_INTS(a_hash1(x)); }
 AL ai al_hash2(ai x, ai y) { return A_INTS(a_hash2(x, y)); }
 AL ai al_hash3(ai x, ai y, ai z) { return A_INTS(a_hash3(x, y, z)); }

@@ -402,8 +402,12 @@ static bool hash(const struct args *x)
     if (x->c->callee != BI_HASH || x->c->args[0].type.base == ASL_STRING)
         return false;
     for (uint32_t a = 0; a < x->c->arg_count; a++)
-        for (uint32_t k = 0; k < x->c->args[a].n && n < 4; k++)
-            w[n++] = emit_bits(e, x->i->operands[x->c->args[a].first + k]);
+        for (uint32_t k = 0; k < x->c->args[a].n && n < 4; k++) {
+            const ir_value v = x->i->operands[x->c->args[a].first + k];
+            w[n++] = x->c->args[a].type.base == ASL_INT
+                         ? emit_int(e, v)
+                         : emit_text(e, "a_hashed(%s)", emit_float(e, v));
+        }
     const char *list = w[0];
     for (uint32_t k = 1; k < n; k++)
         list = emit_text(e, "%s, %s", list, w[k]);

@@ -198,8 +198,12 @@ static bool hash(const struct ll_args *x)
     if (x->c->callee != BI_HASH || x->c->args[0].type.base == ASL_STRING)
         return false;
     for (uint32_t a = 0; a < x->c->arg_count; a++)
-        for (uint32_t k = 0; k < x->c->args[a].n && n < 4; k++)
-            w[n++] = ll_int(l, x->i->operands[x->c->args[a].first + k]);
+        for (uint32_t k = 0; k < x->c->args[a].n && n < 4; k++) {
+            w[n] = ll_int(l, x->i->operands[x->c->args[a].first + k]);
+            if (x->c->args[a].type.base != ASL_INT)
+                w[n] = ll_call(l, l->i, "al_hashed", 1, &w[n]);
+            n++;
+        }
     ll_set(l, x->i->result, ll_call(l, l->i, TEXT("al_hash%zu", n), n, w));
     return true;
 }

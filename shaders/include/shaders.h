@@ -753,6 +753,9 @@ enum asl_noise {
 /* dims 1 to 4; period NULL or dims numbers; `triple`: three channels, else one. */
 void asl_noise_eval(enum asl_noise kind, unsigned dims, const struct asl_dual *x,
                     const float *period, bool triple, struct asl_dual *out);
+/* The word of a float that is hashed: its bits; of any NaN those of 0x7fc00000, for which NaN an
+ * operation gives is the machine's affair. */
+uint32_t asl_hashed_bits(float x);
 /* The hash of up to 5 words that the noises use. */
 uint32_t asl_hash_words(const uint32_t *words, unsigned count);
 

@@ -116,7 +116,8 @@ static int32_t bi_hash(const struct asl_expr *e, const struct asl_place *args)
         return asl_string_hash(args[0].v[0].s);
     for (size_t i = 0; i < e->arg_count; i++)
         for (size_t k = 0; k < args[i].n && n < 4; k++)
-            memcpy(&w[n++], &args[i].v[k].f, sizeof *w); /* an int's bits are in the same place */
+            w[n++] = args[i].type.base == ASL_INT ? (uint32_t)args[i].v[k].i
+                                                  : asl_hashed_bits(args[i].v[k].f);
     h = asl_hash_words(w, n);
     int32_t v;
     memcpy(&v, &h, sizeof v);

@@ -31,6 +31,15 @@ static uint32_t final_mix(uint32_t a, uint32_t b, uint32_t c)
     return c;
 }
 
+static uint32_t bits(float x)
+{
+    uint32_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+uint32_t asl_hashed_bits(float x) { return isnan(x) ? 0x7fc00000u : bits(x); }
+
 uint32_t asl_hash_words(const uint32_t *words, unsigned count)
 {
     uint32_t a = 0xdeadbeefu + (count << 2) + 13, b = a, c = a;
@@ -68,13 +77,6 @@ uint32_t asl_hash_words(const uint32_t *words, unsigned count)
 }
 
 static float unit(uint32_t h) { return (float)h * (1.0f / 4294967295.0f); }
-
-static uint32_t bits(float x)
-{
-    uint32_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
 
 /* ---- lattice -------------------------------------------------------------------------------- */
 
@@ -115,7 +117,7 @@ static void hash(unsigned dims, const dual *x, const float *period, unsigned cha
             float p = (float)whole_period(period[i]);
             v = v - p * floorf(v / p);
         }
-        w[i] = bits(v);
+        w[i] = asl_hashed_bits(v);
     }
     for (unsigned c = 0; c < channels; c++) {
         w[dims] = c;
