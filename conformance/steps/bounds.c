@@ -121,7 +121,7 @@ bool answer_nearest(struct answer *a, int code, int mask, const double seen[3], 
 
 /* ---- primitives ---------------------------------------------------------------------- */
 
-static const struct sphere *sphere_of(const struct scene *s, uint32_t primitive)
+const struct sphere *sphere_of(const struct scene *s, uint32_t primitive)
 {
     size_t i = primitive - s->triangle_count;
     return primitive >= s->triangle_count && i < s->sphere_count ? &s->spheres[i] : NULL;
@@ -574,6 +574,19 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
         b.uv[0] = b.uv[1] = b.P / (double)disk_of(s, primitive)->radius + roundings(a, 16, 2, 1);
     }
     *out = b;
+}
+
+double emitter_cosine_error(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
+                            const double o[3], const double d[3], double t, double *cosine)
+{
+    double P[3], n[3];
+    struct hit_bounds b;
+    vec_madd(P, o, t, d);
+    primitive_normal(s, primitive, P, n);
+    hit_bounds(a, s, primitive, o, d, t, P, n, &b);
+    *cosine = fabs(vec_dot(n, d));
+    const double S = fmax(fmax(vec_max_abs(o), vec_max_abs(P)), primitive_extent(s, primitive));
+    return b.Ng + 8 * ULP * S / t + roundings(a, 8, 1, 1);
 }
 
 /* ---- materials ------------------------------------------------------------------------------ */

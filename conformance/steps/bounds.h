@@ -62,6 +62,7 @@ bool answer_nearest(struct answer *a, int code, int mask, const double seen[3], 
 double offset_extent(const struct scene *s, uint32_t primitive, const double o[3],
                      const double d[3], double t, const double P[3]);
 bool primitive_is_triangle(const struct scene *s, uint32_t primitive);
+const struct sphere *sphere_of(const struct scene *s, uint32_t primitive); /* NULL: it is none */
 /* A triangle's vertices in the world, by primitive id: moved, and 1 and 2 exchanged, where it
  * stands in an instance (section 25). */
 void triangle_in_world(const struct scene *s, uint32_t primitive, double v[3][3]);
@@ -106,6 +107,14 @@ void texture_steps(const struct texture *t, const double uv[2], double step[2]);
 /* The largest of them over a material's textures; four roundings of uv where it has none. */
 void material_texture_steps(const struct scene *s, const struct material *m, const double uv[2],
                             double step[2]);
+/* Error of the cosine under which a triangle or disk that emits is seen from o along d at distance t,
+ * which is *cosine. By S, the largest coordinate, and u = 2^-24:
+ *
+ *   the normal                                                     hit_bounds
+ *   the point sampled (weights, products, sums) less o             8 u S / t
+ *   normalising d, the sum of products                             8 roundings */
+double emitter_cosine_error(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
+                            const double o[3], const double d[3], double t, double *cosine);
 /* Error of the emission that a light sample has from o along d at distance t on that primitive, 0
  * unless it is textured: what the texture does within the error of the point's uv (hit_bounds). */
 void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t primitive,

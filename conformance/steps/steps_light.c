@@ -90,6 +90,19 @@ static void radiance_spread(const struct steps *s, const struct path_vertex *v,
         a->spread[5 + c] += spread[c];
 }
 
+/* What rounding does to the density of a sample of an emitter's area, which has the emitter's cosine
+ * below: seen edge-on it is all of it. (The steps of `from` in a->spread do not tell: one of them may
+ * lie past the cosine's zero.) a: what ask_light said, from there. */
+static double density_spread(const struct steps *s, uint32_t light, const double from[3],
+                             const struct answer *a)
+{
+    if (light >= s->area_lights || sphere_of(s->scene, s->emitters[light]))
+        return 0;
+    double cosine, error = emitter_cosine_error(&s->arithmetic, s->scene, s->emitters[light], from,
+                                                a->value, a->value[4], &cosine);
+    return cosine > error ? a->value[3] * error / (cosine - error) : INFINITY;
+}
+
 double light_density_from(const struct look *l, const double from[3], const double normal[3])
 {
     struct light_question q = {.s = l->s};
@@ -126,12 +139,13 @@ enum light_sample light_sample_look(struct look *l, const struct path_vertex *v,
     if (code < 0)
         return look_vector_differs_by(l, "light", "direct", none, v->direct, 1e-36) ? LIGHT_DIFFERS
                                                                                     : LIGHT_NONE;
-    const double pdf = a->value[3] * chance;
+    const double pdf = a->value[3] * chance,
+                 spread = a->spread[3] + density_spread(l->s, v->light, from, a);
     for (int i = 0; i < 3; i++)
         bound[i] = a->spread[i] + roundings(&l->s->arithmetic, 32, 1, 1);
     return look_vector_differs(l, "light", "light_wi", "xyz", a->value, v->light_wi, bound) ||
                    look_scalar_differs(l, "light", "light_pdf_w", pdf, v->light_pdf_w,
-                                       a->spread[3] * chance + relative * pdf +
+                                       spread * chance + relative * pdf +
                                            a->value[3] * chance_bound)
                ? LIGHT_DIFFERS
                : LIGHT_THERE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The run-time library of shaders as machine code that a shader's own is linked with, for rows of
- * A_WIDTH points: the entries, what they hand to the host, and noise. Compiled by clang-15 when the
- * program is built, so that no shader waits for it. */
+ * A_WIDTH points: the entries, what is handed to the host, and functions that are hundreds of
+ * instructions. Compiled by clang-15 when the program is built, so that no shader waits for it. */
 // clang-format off
 #define AL_LINKED
 #include "portable.h"

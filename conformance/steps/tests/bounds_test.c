@@ -298,15 +298,10 @@ static double unit(uint32_t *state) /* [-1, 1), of a linear congruence */
     return (double)(*state >> 8) * 0x1p-23 - 1;
 }
 
-/* Rays from near a triangle, down to slivers a thousand times as long as wide, whose normals turn
- * most: none is off by more than its bound, which is no more than fifty times what is seen. */
-static void near_distances_have_bounds(void **state)
+enum { TRIANGLES = 64 };
+/* Triangles down to slivers a thousand times as long as wide, whose normals turn most. */
+static struct scene *slivers(float v[TRIANGLES][3][3], uint32_t *seed)
 {
-    (void)state;
-    enum { TRIANGLES = 64, RAYS = 200 };
-    const struct arithmetic rounded = of("native", MODE_DEVICE);
-    float v[TRIANGLES][3][3];
-    uint32_t seed = 7;
     char text[32768];
     size_t n = 0;
     n += (size_t)snprintf(
@@ -318,9 +313,9 @@ static void near_distances_have_bounds(void **state)
     for (int i = 0; i < TRIANGLES; i++) {
         const double width = pow(10, -3.0 * i / TRIANGLES);
         for (int k = 0; k < 3; k++) {
-            v[i][0][k] = (float)unit(&seed);
-            v[i][1][k] = (float)unit(&seed);
-            v[i][2][k] = (float)((double)v[i][1][k] + width * unit(&seed));
+            v[i][0][k] = (float)unit(seed);
+            v[i][1][k] = (float)unit(seed);
+            v[i][2][k] = (float)((double)v[i][1][k] + width * unit(seed));
         }
         for (int c = 0; c < 3; c++)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s[%.9g, %.9g, %.9g]",
@@ -336,6 +331,19 @@ static void near_distances_have_bounds(void **state)
     struct error err = {0};
     if (scene_load_memory("slivers.json", text, n, &scene, &err) != STATUS_OK)
         fail_msg("%s at %s", err.msg, err.path);
+    return scene;
+}
+
+/* Rays from near slivers: none is off by more than its bound, which is no more than fifty times what
+ * is seen. */
+static void near_distances_have_bounds(void **state)
+{
+    (void)state;
+    enum { RAYS = 200 };
+    const struct arithmetic rounded = of("native", MODE_DEVICE);
+    float v[TRIANGLES][3][3];
+    uint32_t seed = 7;
+    struct scene *scene = slivers(v, &seed);
     double worst = 0;
     for (uint32_t i = 0; i < TRIANGLES; i++)
         for (int ray = 0; ray < RAYS; ray++) {
@@ -393,6 +401,83 @@ static void near_distances_have_bounds(void **state)
     scene_free(scene);
 }
 
+/* Section 14's cosine of a triangle's point as seen from o, all in float. */
+static float cosine_float(float v[3][3], const float o[3], float b1, float b2, int how)
+{
+    float e1[3], e2[3], n[3], d[3];
+    for (int k = 0; k < 3; k++) {
+        const float a = v[0][k] * ((1 - b1) - b2), b = v[1][k] * b1, c = v[2][k] * b2;
+        const float at = how == 0 ? (a + b) + c : fmaf(v[2][k], b2, fmaf(v[1][k], b1, a));
+        e1[k] = v[1][k] - v[0][k];
+        e2[k] = v[2][k] - v[0][k];
+        d[k] = at - o[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        n[k] = crossed(e1[i], e2[j], e1[j], e2[i], how);
+    }
+    const float area = 1 / sqrtf(summed(n, n, how)), near = 1 / sqrtf(summed(d, d, how));
+    for (int k = 0; k < 3; k++) {
+        n[k] *= area;
+        d[k] *= near;
+    }
+    return summed(n, d, how);
+}
+
+/* Slivers that emit, seen from nearly their planes: no cosine is off by more than its bound, which
+ * is no more than fifty times what is seen. */
+static void edge_on_cosines_have_bounds(void **state)
+{
+    (void)state;
+    enum { POINTS = 500 };
+    const struct arithmetic rounded = of("native", MODE_DEVICE);
+    float v[TRIANGLES][3][3];
+    uint32_t seed = 11;
+    struct scene *scene = slivers(v, &seed);
+    double worst = 0;
+    for (uint32_t i = 0; i < TRIANGLES; i++)
+        for (int point = 0; point < POINTS; point++) {
+            double e1[3], e2[3], n[3], d[3], from[3], length = 0, area = 0, cosine = 0, seen;
+            const double b1 = (unit(&seed) + 1) / 2, b2 = (1 - b1) * (unit(&seed) + 1) / 2;
+            const float f1 = (float)b1, f2 = (float)b2;
+            const double x = 3 * unit(&seed), y = 3 * unit(&seed), off = 1e-5 * unit(&seed);
+            float o[3];
+            for (int k = 0; k < 3; k++) {
+                e1[k] = (double)v[i][1][k] - (double)v[i][0][k];
+                e2[k] = (double)v[i][2][k] - (double)v[i][0][k];
+            }
+            for (int k = 0; k < 3; k++) {
+                n[k] = e1[(k + 1) % 3] * e2[(k + 2) % 3] - e1[(k + 2) % 3] * e2[(k + 1) % 3];
+                area += n[k] * n[k];
+            }
+            area = sqrt(area);
+            for (int k = 0; k < 3; k++) {
+                n[k] /= area;
+                o[k] = (float)((double)v[i][0][k] + x * e1[k] + y * e2[k] + off * n[k]);
+                from[k] = (double)o[k];
+                d[k] = (double)v[i][0][k] + (double)f1 * e1[k] + (double)f2 * e2[k] - from[k];
+                length += d[k] * d[k];
+            }
+            length = sqrt(length);
+            for (int k = 0; k < 3; k++) {
+                d[k] /= length;
+                cosine += n[k] * d[k];
+            }
+            const double error = emitter_cosine_error(&rounded, scene, i, from, d, length, &seen);
+            assert_true(fabs(seen - fabs(cosine)) <= 1e-9);
+            for (int how = 0; how < 3; how++) {
+                const double is = (double)cosine_float(v[i], o, f1, f2, how);
+                if (!(fabs(is - cosine) <= error))
+                    fail_msg("triangle %u, point %d: cosine %g is off by %g, bound %g", i, point,
+                             cosine, is - cosine, error);
+                worst = fmax(worst, fabs(is - cosine) / error);
+            }
+        }
+    if (!(worst > 0.02))
+        fail_msg("the worst is %g of its bound", worst);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +486,7 @@ int main(void)
         cmocka_unit_test(bounds_follow_the_device),
         cmocka_unit_test(straight_through_has_bounds),
         cmocka_unit_test(near_distances_have_bounds),
+        cmocka_unit_test(edge_on_cosines_have_bounds),
         cmocka_unit_test(grazing_weights),
         cmocka_unit_test(faint_reflections),
         cmocka_unit_test(faint_metals),
