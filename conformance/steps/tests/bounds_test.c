@@ -2,6 +2,7 @@
 /* What a device promises of division and roots, and that bounds follow it. */
 #include "base.h"
 #include "steps/bounds.h"
+#include "steps/vector.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -334,6 +335,18 @@ static struct scene *slivers(float v[TRIANGLES][3][3], uint32_t *seed)
     return scene;
 }
 
+/* Edges from the first corner, and their cross product. */
+static void edges_of(float v[3][3], double e1[3], double e2[3], double normal[3])
+{
+    double corner[3];
+    vec_load(corner, v[0]);
+    vec_load(e1, v[1]);
+    vec_load(e2, v[2]);
+    vec_madd(e1, e1, -1, corner);
+    vec_madd(e2, e2, -1, corner);
+    vec_cross(normal, e1, e2);
+}
+
 /* Rays from near slivers: none is off by more than its bound, which is no more than fifty times what
  * is seen. */
 static void near_distances_have_bounds(void **state)
@@ -351,13 +364,10 @@ static void near_distances_have_bounds(void **state)
             const double b1 = (unit(&seed) + 1) / 2, b2 = (1 - b1) * (unit(&seed) + 1) / 2;
             const double near = 0.01 * (unit(&seed) + 1);
             float o[3], d[3];
-            for (int k = 0; k < 3; k++) {
-                e1[k] = (double)v[i][1][k] - (double)v[i][0][k];
-                e2[k] = (double)v[i][2][k] - (double)v[i][0][k];
+            edges_of(v[i], e1, e2, normal);
+            for (int k = 0; k < 3; k++)
                 along[k] = unit(&seed);
-            }
-            const double length =
-                sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+            const double length = vec_length(along);
             for (int k = 0; k < 3; k++) {
                 d[k] = (float)(along[k] / length);
                 along[k] = (double)d[k];
@@ -365,12 +375,8 @@ static void near_distances_have_bounds(void **state)
                 from[k] = (double)o[k];
                 to[k] = (double)v[i][0][k] - from[k];
             }
-            for (int k = 0; k < 3; k++)
-                normal[k] = e1[(k + 1) % 3] * e2[(k + 2) % 3] - e1[(k + 2) % 3] * e2[(k + 1) % 3];
-            const double area =
-                sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
-            const double falls = along[0] * normal[0] + along[1] * normal[1] + along[2] * normal[2];
-            const double t = (to[0] * normal[0] + to[1] * normal[1] + to[2] * normal[2]) / falls;
+            const double area = vec_length(normal), falls = vec_dot(along, normal);
+            const double t = vec_dot(to, normal) / falls;
             double least = INFINITY, farthest = -INFINITY;
             const int axis = fabsf(d[0]) >= fmaxf(fabsf(d[1]), fabsf(d[2])) ? 0
                              : fabsf(d[1]) >= fabsf(d[2])                   ? 1
@@ -437,32 +443,23 @@ static void edge_on_cosines_have_bounds(void **state)
     double worst = 0;
     for (uint32_t i = 0; i < TRIANGLES; i++)
         for (int point = 0; point < POINTS; point++) {
-            double e1[3], e2[3], n[3], d[3], from[3], length = 0, area = 0, cosine = 0, seen;
+            double e1[3], e2[3], n[3], d[3], corner[3], from[3], seen;
             const double b1 = (unit(&seed) + 1) / 2, b2 = (1 - b1) * (unit(&seed) + 1) / 2;
             const float f1 = (float)b1, f2 = (float)b2;
             const double x = 3 * unit(&seed), y = 3 * unit(&seed), off = 1e-5 * unit(&seed);
             float o[3];
-            for (int k = 0; k < 3; k++) {
-                e1[k] = (double)v[i][1][k] - (double)v[i][0][k];
-                e2[k] = (double)v[i][2][k] - (double)v[i][0][k];
-            }
-            for (int k = 0; k < 3; k++) {
-                n[k] = e1[(k + 1) % 3] * e2[(k + 2) % 3] - e1[(k + 2) % 3] * e2[(k + 1) % 3];
-                area += n[k] * n[k];
-            }
-            area = sqrt(area);
-            for (int k = 0; k < 3; k++) {
-                n[k] /= area;
-                o[k] = (float)((double)v[i][0][k] + x * e1[k] + y * e2[k] + off * n[k]);
-                from[k] = (double)o[k];
-                d[k] = (double)v[i][0][k] + (double)f1 * e1[k] + (double)f2 * e2[k] - from[k];
-                length += d[k] * d[k];
-            }
-            length = sqrt(length);
-            for (int k = 0; k < 3; k++) {
-                d[k] /= length;
-                cosine += n[k] * d[k];
-            }
+            edges_of(v[i], e1, e2, n);
+            vec_normalize(n);
+            vec_load(corner, v[i][0]);
+            for (int k = 0; k < 3; k++)
+                o[k] = (float)(corner[k] + x * e1[k] + y * e2[k] + off * n[k]);
+            vec_load(from, o);
+            vec_madd(d, corner, (double)f1, e1);
+            vec_madd(d, d, (double)f2, e2);
+            vec_madd(d, d, -1, from);
+            const double length = vec_length(d);
+            vec_scale(d, 1 / length, d);
+            const double cosine = vec_dot(n, d);
             const double error = emitter_cosine_error(&rounded, scene, i, from, d, length, &seen);
             assert_true(fabs(seen - fabs(cosine)) <= 1e-9);
             for (int how = 0; how < 3; how++) {
