@@ -645,6 +645,24 @@ char *edit_alone(struct arena *a, const char *text, const struct body *bodies, s
     return alone;
 }
 
+char *text_behind(struct arena *a, const char *text, const struct body *bodies, size_t count,
+                  size_t place)
+{
+    struct text t = {0};
+    size_t at = 0;
+    for (size_t i = 0; i < count && bodies[i].at < place; i++) {
+        if (bodies[i].helper)
+            continue;
+        text_append(&t, text + at, bodies[i].at - at);
+        text_puts(&t, ";");
+        at = bodies[i].at + bodies[i].length;
+    }
+    text_puts(&t, text + at);
+    char *behind = t.failed ? NULL : arena_strndup(a, t.data, t.len);
+    text_free(&t);
+    return behind;
+}
+
 /* Tokens [first, end) of a parameter that is a value with a name. */
 static bool is_value(const struct mutation *m, size_t first, size_t end)
 {
@@ -756,7 +774,7 @@ char *text_marked(struct arena *a, const char *text, size_t begin, const struct 
     return marked;
 }
 
-char *text_apart(struct arena *a, const char *text)
+char *text_apart(struct arena *a, const char *text, bool helpers)
 {
     static const char *const means[2] = {"#undef static\n#undef inline\n#define static "
                                          "__attribute__((weak))\n#define inline\n",
@@ -767,7 +785,7 @@ char *text_apart(struct arena *a, const char *text)
         const char *end = strchr(line, '\n'), *name = strchr(line, '"');
         next = end ? end + 1 : line + strlen(line);
         if (strncmp(line, "#line ", 6) == 0 && name && name < next)
-            text_puts(&t, means[is_helper(name + 1)]);
+            text_puts(&t, means[!helpers && is_helper(name + 1)]);
         text_append(&t, line, (size_t)(next - line));
     }
     char *apart = t.failed ? NULL : arena_strndup(a, t.data, t.len);

@@ -35,6 +35,10 @@ const struct body *edit_body(const struct body *bodies, size_t count, const stru
  * but its twin and helpers is only declared. In the arena; NULL when out of memory. */
 char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
                  const struct edit *e, bool made);
+/* The text with all functions before `place` only declared, but helpers. In the arena; NULL when out of
+ * memory. */
+char *text_behind(struct arena *a, const char *text, const struct body *bodies, size_t count,
+                  size_t place);
 /* The text with all functions but `callee` and helpers only declared, and behind each body of it one
  * more function, which calls it twice with the same values and writes what it gives: the second time
  * with the first two exchanged, where that is asked for. Only where no parameter is a pointer and
@@ -64,9 +68,9 @@ uint32_t marks_at(const struct marks *m, size_t place);
 /* The text from `begin` on with its marks: each sets its byte of `isophote_reached`, which has
  * `isophote_reached_count`, those of all the text. In the arena; NULL when out of memory. */
 char *text_marked(struct arena *a, const char *text, size_t begin, const struct marks *places);
-/* The text with functions that a linker may replace, all but helpers: `static` in front of them means
- * "weak". In the arena; NULL when out of memory. */
-char *text_apart(struct arena *a, const char *text);
+/* The text with functions that a linker may replace: `static` in front of them means "weak". helpers:
+ * those, too. In the arena; NULL when out of memory. */
+char *text_apart(struct arena *a, const char *text, bool helpers);
 /* text with the edit made, at its twin's place too, in the arena; NULL when out of memory. */
 char *edit_apply(struct arena *a, const char *text, const struct edit *e);
 

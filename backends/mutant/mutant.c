@@ -124,28 +124,36 @@ struct looked_at {
 
 enum look { LOOK_SAME, LOOK_OTHER, LOOK_REFUSED };
 
+/* The machine code of a text whose functions stay apart; helpers, which others call, only where the
+ * edit is in one. */
+static enum status apart_hash(struct arena *a, const struct looked_at *l, const char *text,
+                              bool helpers, enum math_mode mode, char hash[33], struct error *err)
+{
+    const char *apart = text ? text_apart(a, text, helpers) : NULL;
+    return apart ? l->hash(apart, mode, CODE_APART, hash, err)
+                 : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+}
+
 /* What the compiler makes of the text in a mode, without and with the edit. */
 static enum status look(const struct looked_at *l, const struct edit *e, enum math_mode mode,
                         enum look *out, struct error *err)
 {
     struct arena a = {0};
     char plain[33], edited[33];
+    const struct body *body = edit_body(l->bodies, l->body_count, e);
+    const bool helper = body && body->helper;
     const char *was = edit_alone(&a, l->text, l->bodies, l->body_count, e, false),
                *now = edit_alone(&a, l->text, l->bodies, l->body_count, e, true);
-    enum status st =
-        was && now ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
-    if (st == STATUS_OK)
-        st = l->hash(was, mode, CODE_APART, plain, err);
+    enum status st = apart_hash(&a, l, was, helper, mode, plain, err);
     if (st == STATUS_BUILD) { /* no mutant's fault: the function needs the rest */
         now = edit_apply(&a, l->text, e);
-        st = now ? l->hash(l->text, mode, CODE_APART, plain, err)
-                 : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+        st = apart_hash(&a, l, l->text, helper, mode, plain, err);
         if (st == STATUS_BUILD)
             st = error_msg(err, STATUS_INTERNAL, "the text without an edit does not compile");
     }
     if (st == STATUS_OK) {
         struct error said = {0};
-        st = l->hash(now, mode, CODE_APART, edited, &said);
+        st = apart_hash(&a, l, now, helper, mode, edited, &said);
         *out = st == STATUS_BUILD                              ? LOOK_REFUSED
                : st == STATUS_OK && strcmp(plain, edited) == 0 ? LOOK_SAME
                                                                : LOOK_OTHER;

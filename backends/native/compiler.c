@@ -320,10 +320,8 @@ static enum status key_make(const struct compiler *c, const char *flags, const c
 struct making {
     const struct compiler *c;
     char flags[FLAGS_MAX];
-    const char *text;
-    const struct program_request *request; /* of a text with an edit */
-    const struct edit *edit;
-    bool marked;
+    const char *text, *text_hash;
+    const struct edited_text *edited; /* the text's, where mutants are made of it */
     /* In the arena. source: as text_compile has it. */
     enum status (*make)(struct making *m, const char *source, struct arena *a, char **library,
                         size_t *size, struct build_info *info, struct error *err);
@@ -372,73 +370,80 @@ static enum status text_make(struct making *m, const char *source, struct arena 
     return text_compile(m->c, m->flags, m->text, source, a, library, size, info, err);
 }
 
+static enum status options_take(struct making *m, const char *options, struct error *err)
+{
+    if (strlen(options) >= sizeof m->flags)
+        return error_msg(err, STATUS_LIMIT, "the compiler's options are too long");
+    snprintf(m->flags, sizeof m->flags, "%s", options);
+    return STATUS_OK;
+}
+
 enum status compiler_load_text(const struct compiler *c, const char *options, const char *text,
                                const char text_hash[33], void **library, struct build_info *info,
                                struct error *err)
 {
-    struct making m = {.c = c, .text = text, .make = text_make};
+    struct making m = {.c = c, .text = text, .text_hash = text_hash, .make = text_make};
     char key[33];
-    if (strlen(options) >= sizeof m.flags)
-        return error_msg(err, STATUS_LIMIT, "the compiler's options are too long");
-    snprintf(m.flags, sizeof m.flags, "%s", options);
+    TRY(options_take(&m, options, err));
     TRY(key_make(c, m.flags, text_hash, key, err));
     return library_need(&m, key, library, info, err);
 }
 
 /* ---- a text with an edit -------------------------------------------------------------------- */
 
-/* The object of the whole text as it is, kept; or of another one. In the arena. */
-static enum status object_need(const struct compiler *c, const char *flags, const char *text,
-                               const char *text_hash, struct arena *a, const void **object,
-                               size_t *size, struct build_info *info, struct error *err)
+struct object {
+    const void *data; /* in the arena; NULL: there is none */
+    size_t size;
+};
+
+/* The object of a text, whose functions stay apart. keep: others need it, too. */
+static enum status object_need(const struct making *m, const char *text, bool keep, struct arena *a,
+                               struct object *out, struct build_info *info, struct error *err)
 {
-    char key[33], path[4096], own[FLAGS_MAX], *made = NULL;
-    const char *apart = text_apart(a, text);
+    char key[33], hash[33], path[4096], own[FLAGS_MAX + sizeof " apart"], *made = NULL;
+    const char *apart = text ? text_apart(a, text, m->edited->helpers) : NULL;
     if (!apart)
         return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
-    snprintf(own, sizeof own, "%s apart", flags);
-    bool keeps = text_hash && key_make(c, own, text_hash, key, NULL) == STATUS_OK &&
-                 kernel_cache_path(key, ".o", path, sizeof path, NULL) == STATUS_OK;
-    if (keeps && cache_read(a, path, key, object, size))
+    hash_bytes(text, strlen(text), hash);
+    snprintf(own, sizeof own, "%s apart", m->flags);
+    keep = keep && key_make(m->c, own, hash, key, NULL) == STATUS_OK &&
+           kernel_cache_path(key, ".o", path, sizeof path, NULL) == STATUS_OK;
+    if (keep && cache_read(a, path, key, &out->data, &out->size))
         return STATUS_OK;
-    const int lock = keeps ? cache_lock(path, key) : -1; /* many mutants need one text at a time */
+    const int lock = keep ? cache_lock(path, key) : -1; /* many mutants need one text at a time */
     enum status st = STATUS_OK;
-    if (lock < 0 || !cache_read(a, path, key, object, size)) {
-        snprintf(own, sizeof own, "%s", flags);
-        st = text_compile(c, own, apart, "", a, &made, size, info, err);
-        if (st == STATUS_OK && keeps)
-            cache_write(path, key, made, *size);
-        *object = made;
+    if (lock < 0 || !cache_read(a, path, key, &out->data, &out->size)) {
+        snprintf(own, sizeof own, "%s", m->flags);
+        st = text_compile(m->c, own, apart, "", a, &made, &out->size, info, err);
+        if (st == STATUS_OK && keep)
+            cache_write(path, key, made, out->size);
+        out->data = made;
     }
     cache_unlock(lock);
     return st;
 }
 
+enum { OBJECT_EDIT, OBJECT_HEAD, OBJECT_TAIL, OBJECT_COUNT };
+
 /* The first definition of a function is taken. */
-static enum status objects_link(const struct compiler *c, const void *const objects[2],
-                                const size_t sizes[2], struct arena *a, char **library,
-                                size_t *size, struct build_info *info, struct error *err)
+static enum status objects_link(const struct compiler *c, const struct object objects[OBJECT_COUNT],
+                                struct arena *a, char **library, size_t *size,
+                                struct build_info *info, struct error *err)
 {
-    char folder[3072], paths[3][3200];
+    char folder[3072], paths[OBJECT_COUNT + 1][3200];
     enum status st = STATUS_OK;
     int code = -1;
     TRY(scratch_make(folder, sizeof folder, err));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i <= OBJECT_COUNT; i++)
         snprintf(paths[i], sizeof paths[i], "%s/%d.o", folder, i);
-    for (int i = 0; i < 2 && st == STATUS_OK; i++)
-        if (objects[i])
-            st = file_write(paths[i], objects[i], sizes[i], err);
-    char *argv[] = {(char *)c->program,
-                    (char *)"-shared",
-                    (char *)"-s",
-                    (char *)"-o",
-                    paths[2],
-                    NULL,
-                    NULL,
-                    NULL};
+    for (int i = 0; i < OBJECT_COUNT && st == STATUS_OK; i++)
+        if (objects[i].data)
+            st = file_write(paths[i], objects[i].data, objects[i].size, err);
+    char *argv[5 + OBJECT_COUNT + 1] = {(char *)c->program, (char *)"-shared", (char *)"-s",
+                                        (char *)"-o", paths[OBJECT_COUNT]};
     size_t n = 5;
-    for (int i = 0; i < 2; i++)
-        if (objects[i])
+    for (int i = 0; i < OBJECT_COUNT; i++)
+        if (objects[i].data)
             argv[n++] = paths[i];
     if (st == STATUS_OK)
         st = child_run(argv, folder, info->log, sizeof info->log, &code, err);
@@ -446,68 +451,128 @@ static enum status objects_link(const struct compiler *c, const void *const obje
         st = error_msg(err, STATUS_BUILD, "%s does not link the kernel (exit status %d): %.300s",
                        c->program, code, info->log);
     if (st == STATUS_OK)
-        st = file_read(a, paths[2], (size_t)1 << 30, library, size, err);
+        st = file_read(a, paths[OBJECT_COUNT], (size_t)1 << 30, library, size, err);
     scratch_remove(folder);
     return st;
 }
 
+/* Bodies of functions; of helpers as the text's mutants have them. */
+static enum status bodies_need(const struct making *m, const char *text, struct arena *a,
+                               struct body **bodies, size_t *count, struct error *err)
+{
+    TRY(bodies_list(a, text, bodies, count, err));
+    for (size_t i = 0; i < *count; i++)
+        (*bodies)[i].helper = (*bodies)[i].helper && !m->edited->helpers;
+    return STATUS_OK;
+}
+
+/* The object of what stands behind the head, which is a program's own. */
+static enum status tail_need(const struct making *m, const char *text, size_t head, bool keep,
+                             struct arena *a, struct object *out, struct build_info *info,
+                             struct error *err)
+{
+    struct body *bodies = NULL;
+    size_t count = 0;
+    if (!text[head])
+        return STATUS_OK;
+    TRY(bodies_need(m, text, a, &bodies, &count, err));
+    return object_need(m, text_behind(a, text, bodies, count, head), keep, a, out, info, err);
+}
+
+/* An edit is compiled alone, and linked with two objects that mutants share. That of a helper stands in
+ * both. */
 static enum status edited_make(struct making *m, const char *source, struct arena *a,
                                char **library, size_t *size, struct build_info *info,
                                struct error *err)
 {
-    (void)source; /* its two texts stay nowhere */
-    const struct compiler *c = m->c;
-    const struct program_request *request = m->request;
-    const struct edit *edit = m->edit;
-    const void *objects[2] = {NULL, NULL};
-    size_t sizes[2] = {0}, count = 0;
+    (void)source; /* its texts stay nowhere */
+    const struct edited_text *t = m->edited;
+    const struct edit *edit = t->edit;
+    struct object objects[OBJECT_COUNT] = {{0}};
     struct body *bodies = NULL;
-    TRY(bodies_list(a, request->source, &bodies, &count, err));
+    size_t count = 0;
+    const char *text = t->text, *head = arena_strndup(a, text, t->head);
+    if (!head)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+    TRY(bodies_need(m, head, a, &bodies, &count, err));
     const struct body *body = edit ? edit_body(bodies, count, edit) : NULL;
     const bool whole = body && body->helper;
-    const char *made = !edit   ? NULL
-                       : whole ? edit_apply(a, request->source, edit)
-                               : edit_alone(a, request->source, bodies, count, edit, true);
-    if (edit && !made)
-        return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
-    if (edit)
-        TRY(object_need(c, m->flags, made, NULL, a, &objects[0], &sizes[0], info, err));
-    struct marks marks;
-    const char *rest = request->source;
-    if (m->marked) { /* which comes before all mutants: what they need is made beside it */
-        TRY(object_need(c, m->flags, rest, request->source_hash, a, &objects[1], &sizes[1], info,
-                        err));
-        TRY(marks_list(a, request->source, &marks, err));
-        rest = text_marked(a, request->source, 0, &marks);
+    if (whole) {
+        text = edit_apply(a, text, edit);
+        head = edit_apply(a, head, edit);
+        if (!text || !head)
+            return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+    } else if (edit) {
+        TRY(object_need(m, edit_alone(a, head, bodies, count, edit, true), false, a,
+                        &objects[OBJECT_EDIT], info, err));
     }
-    if (!rest)
-        return error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
-    if (!whole)
-        TRY(object_need(c, m->flags, rest, m->marked ? NULL : request->source_hash, a, &objects[1],
-                        &sizes[1], info, err));
-    return objects_link(c, objects, sizes, a, library, size, info, err);
+    TRY(object_need(m, head, true, a, &objects[OBJECT_HEAD], info, err));
+    TRY(tail_need(m, text, strlen(head), !whole, a, &objects[OBJECT_TAIL], info, err));
+    if (t->marked_head) /* it comes before all mutants: what they need was made beside it */
+        TRY(object_need(m, t->marked_head, true, a, &objects[OBJECT_HEAD], info, err));
+    return objects_link(m->c, objects, a, library, size, info, err);
+}
+
+static enum status edited_load(struct making *m, const struct edited_text *t, void **library,
+                               struct build_info *info, struct error *err)
+{
+    char name[64], key[33];
+    m->text = t->text;
+    m->text_hash = t->hash;
+    m->edited = t;
+    m->make = edited_make;
+    TRY(key_make(m->c, m->flags, t->hash, key, err));
+    snprintf(name, sizeof name, "apart %zu %zu %d ", t->edit ? t->edit->offset : 0,
+             t->edit ? t->edit->length : 0, t->marked_head != NULL);
+    struct hash *h = hash_open();
+    if (!h)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a hash");
+    hash_add(h, key, sizeof key);
+    hash_add(h, name, strlen(name));
+    if (t->edit)
+        hash_add(h, t->edit->now, strlen(t->edit->now));
+    hash_close(h, key);
+    return library_need(m, key, library, info, err);
 }
 
 enum status compiler_load_edited(const struct compiler *c, const struct program_request *request,
                                  const struct edit *edit, bool marked, void **library,
                                  struct build_info *info, struct error *err)
 {
-    char name[64], key[33];
-    struct making m = {.c = c, .request = request, .marked = marked, .make = edited_make};
+    struct device_text device;
+    struct making m = {.c = c};
+    struct arena a = {0};
+    TRY(device_text_need(&device, err));
+    const size_t length = strlen(request->source), shared = strlen(device.text);
+    struct edited_text t = {.text = request->source,
+                            .hash = request->source_hash,
+                            .head = strncmp(request->source, device.text, shared) == 0 ? shared
+                                                                                       : length};
     /* an edit of the shaders' library leaves the kernel without shaders as it is */
-    if (edit && edit->offset < strlen(request->source))
-        m.edit = edit;
+    if (edit && edit->offset < length)
+        t.edit = edit;
     TRY(flags_of(c, request, m.flags, err));
-    TRY(key_make(c, m.flags, request->source_hash, key, err));
-    snprintf(name, sizeof name, "apart %zu %zu %d ", m.edit ? m.edit->offset : 0,
-             m.edit ? m.edit->length : 0, marked);
-    struct hash *h = hash_open();
-    if (!h)
-        return error_msg(err, STATUS_MEMORY, "out of memory for a hash");
-    hash_add(h, key, sizeof key);
-    hash_add(h, name, strlen(name));
-    if (m.edit)
-        hash_add(h, m.edit->now, strlen(m.edit->now));
-    hash_close(h, key);
-    return library_need(&m, key, library, info, err);
+    enum status st = STATUS_OK;
+    if (marked) {
+        struct marks marks;
+        const char *head = arena_strndup(&a, t.text, t.head);
+        st = head ? marks_list(&a, head, &marks, err)
+                  : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+        t.marked_head = st == STATUS_OK ? text_marked(&a, head, 0, &marks) : NULL;
+        if (st == STATUS_OK && !t.marked_head)
+            st = error_msg(err, STATUS_MEMORY, "out of memory for a mutant");
+    }
+    if (st == STATUS_OK)
+        st = edited_load(&m, &t, library, info, err);
+    arena_free(&a);
+    return st;
+}
+
+enum status compiler_load_edited_text(const struct compiler *c, const char *options,
+                                      const struct edited_text *t, void **library,
+                                      struct build_info *info, struct error *err)
+{
+    struct making m = {.c = c};
+    TRY(options_take(&m, options, err));
+    return edited_load(&m, t, library, info, err);
 }

@@ -24,13 +24,26 @@ void processor_describe(char *name, size_t size, uint32_t *mhz, char features_he
  * compiler said), IO, MISSING. */
 enum status compiler_load(const struct compiler *c, const struct program_request *request,
                           void **library, struct build_info *info, struct error *err);
-/* The same with an edit (NULL: none) of the text. The compiler's flags ask for an object whose
- * functions can be replaced: one of the text as it is, which is kept, and one of the function that the
- * edit is in are linked. marked: the text has marks, and no edit. */
+/* A text that mutants are made of. Its head is the same in many programs; edits are of it. */
 struct edit;
+struct edited_text {
+    const char *text, *hash; /* as it is */
+    size_t head;             /* bytes of the head */
+    const struct edit *edit; /* at offsets of the text; NULL: none */
+    const char *marked_head; /* in place of the head; then there is no edit. NULL: the head */
+    bool helpers;            /* are helpers apart, too? A kernel calls them too often for that */
+};
+/* compiler_load with an edit (NULL: none) of the kernel's text or of the library behind it. The
+ * compiler's flags ask for an object whose functions can be replaced. Linked are one of the head and one
+ * of the rest, which are kept, and one of the function that the edit is in. marked: the head has marks,
+ * and no edit. */
 enum status compiler_load_edited(const struct compiler *c, const struct program_request *request,
                                  const struct edit *edit, bool marked, void **library,
                                  struct build_info *info, struct error *err);
+/* The same for any text, with these options. */
+enum status compiler_load_edited_text(const struct compiler *c, const char *options,
+                                      const struct edited_text *t, void **library,
+                                      struct build_info *info, struct error *err);
 /* A hash of what the compiler makes of the text. Nothing is kept. Fails as compiler_load does. */
 enum status compiler_object_hash(const struct compiler *c, const struct program_request *request,
                                  char *hash, struct error *err);

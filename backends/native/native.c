@@ -42,9 +42,8 @@ struct backend {
 /* Mutants: one program of all parts. Functions but small ones stay apart and may be replaced when it
  * is linked, so that the text is compiled once, and of each mutant one function. */
 static const char apart_flags[] = "-O2 -c -UK_PART -Dalways_inline=unused";
-/* For comparing code: every function is kept, inlined nowhere. */
-static const char compared_flags[] =
-    "-O2 -c -UK_PART -fno-inline -Dalways_inline=unused -Dstatic=__attribute__((used))static";
+/* For comparing code: nothing is inlined. */
+static const char compared_flags[] = "-O2 -c -UK_PART -fno-inline -Dalways_inline=unused";
 static const char inlined_flags[] = "-O2 -c -UK_PART";
 
 enum { MARKS_MOST = 65536 }; /* of a text */

@@ -19,8 +19,8 @@ enum status native_open(const char *fault, struct backend **out, struct error *e
 struct edit;
 enum status native_open_edited(const struct edit *edit, bool marked, struct backend **out,
                                struct error *err);
-/* A hash of the machine code of the text: of all functions, inlined nowhere; or only of those that
- * are not static, with what they call inlined. Fails: BUILD (the compiler refuses it), IO, MISSING. */
+/* A hash of the machine code of the text's functions that are not static: with nothing inlined, or
+ * with what they call. Fails: BUILD (the compiler refuses it), IO, MISSING. */
 enum code_form { CODE_APART, CODE_INLINED };
 enum status native_code_hash(const char *text, enum math_mode mode, enum code_form form,
                              char hash[33], struct error *err);

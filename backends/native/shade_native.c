@@ -3,6 +3,7 @@
  * system's compiler, or emitted LLVM IR, compiled by LLVM with no compiler; run by threads. What
  * the run-time library lacks is asked of the host. */
 #include "compiler.h"
+#include "edits/edits.h"
 #include "native.h"
 #include "shade/offers.h"
 #include "shade_llvm.h"
@@ -99,15 +100,47 @@ enum status native_grid_code_hash(const char *library, enum math_mode mode, enum
     char options[OPTIONS_MAX];
     struct text t = {0};
     TRY(compiler_find(&c, err));
-    TRY(options_make(mode,
-                     form == CODE_INLINED ? "-c"
-                                          : "-c -fno-inline -Dalways_inline=unused "
-                                            "-Dstatic=__attribute__((used))static",
+    TRY(options_make(mode, form == CODE_INLINED ? "-c" : "-c -fno-inline -Dalways_inline=unused",
                      options, err));
     text_printf(&t, "%s%s#define A_HOST\n%s", portable_source, shade_wide_preamble, library);
     enum status st = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory for a shader")
                               : compiler_text_hash(&c, options, t.data, hash, err);
     text_free(&t);
+    return st;
+}
+
+/* A mutant, or the text that mutants are compared with: the library is the head of the program. */
+static enum status build_mutant(const struct shade *s, const struct native *n, void **library,
+                                struct build_info *info, struct error *err)
+{
+    const struct shade_program *p = &n->program;
+    const struct edit *e = NULL;
+    struct device_text t;
+    struct edit here;
+    struct text marked = {0};
+    struct edited_text program = {.text = p->source.data,
+                                  .hash = p->hash,
+                                  .head = p->library + strlen(asl_device_source),
+                                  .helpers = true};
+    char options[OPTIONS_MAX];
+    TRY(options_make(s->opt.mode, "-c -Dalways_inline=unused", options, err));
+    TRY(device_text_need(&t, err));
+    TRY(mutant_edit(s->opt.fault, &e, err));
+    if (e && (e->twin || e->offset >= t.kernel)) {
+        here = *e;
+        here.offset = (e->twin ? e->twin : e->offset) - t.kernel + p->library;
+        here.twin = 0;
+        program.edit = &here;
+    }
+    enum status st = STATUS_OK;
+    if (mutant_is_marked(s->opt.fault)) {
+        text_append(&marked, p->source.data, p->library);
+        st = mutant_library(s->opt.fault, &marked, err);
+        program.marked_head = marked.data;
+    }
+    if (st == STATUS_OK)
+        st = compiler_load_edited_text(&n->compiler, options, &program, library, info, err);
+    text_free(&marked);
     return st;
 }
 
@@ -118,8 +151,10 @@ static enum status build(struct shade *s, struct native *n, struct error *err)
     TRY(options_make(s->opt.mode, "-shared", options, err));
     double begin = clock_s();
     void *library = NULL;
-    enum status st = compiler_load_text(&n->compiler, options, n->program.source.data,
-                                        n->program.hash, &library, &info, err);
+    enum status st = s->opt.fault && mutant_is(s->opt.fault)
+                         ? build_mutant(s, n, &library, &info, err)
+                         : compiler_load_text(&n->compiler, options, n->program.source.data,
+                                              n->program.hash, &library, &info, err);
     if (st == STATUS_OK)
         st = take(n, library, err);
     s->info.compile_s = clock_s() - begin;

@@ -97,9 +97,11 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
 {
     struct text broken = {0};
     enum status st = STATUS_OK;
-    if (of_library(s))
-        st = mutant_is(s->opt.fault) ? mutant_library(s->opt.fault, &broken, err)
-                                     : asl_device_source_broken(s->opt.fault, &broken, err);
+    const bool mutant = s->opt.fault && mutant_is(s->opt.fault);
+    /* of a mutant, who compiles for the host makes the edit, in one function of the program */
+    if (of_library(s) && !(mutant && host))
+        st = mutant ? mutant_library(s->opt.fault, &broken, err)
+                    : asl_device_source_broken(s->opt.fault, &broken, err);
     const char *const before[] = {
         portable_source, wide ? shade_wide_preamble : "#define A_WIDTH 1\n",
         host ? "#define A_HOST\n" : "", broken.data ? broken.data : asl_device_source, NULL};
@@ -109,6 +111,8 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
                                  .uniform = host && !s->opt.stay_at_points};
     if (st == STATUS_OK)
         st = program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);
+    if (st == STATUS_OK)
+        out->library = strlen(before[0]) + strlen(before[1]) + strlen(before[2]);
     text_free(&broken);
     return st;
 }

@@ -26,6 +26,7 @@ struct shade_program {
     struct asl_code *code;
     struct asl_emitted emitted;
     struct text source;           /* all of it */
+    size_t library;               /* bytes in front of the device library in it */
     char hash[33];                /* of the source */
     struct shade_strings strings; /* emitted ones, then those of the argument area */
 };

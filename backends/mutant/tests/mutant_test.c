@@ -62,6 +62,9 @@ static void test_bodies(void **state)
     assert_string_equal(edit_alone(&a, text, bodies, count, &edits[minus], false),
                         "struct A(axis) { int x; };\nint A(f)(int y) ;\n"
                         "static struct A(axis) A(g)(int z) { return h(z - 2); }\n");
+    assert_string_equal(text_behind(&a, text, bodies, count, bodies[0].at + bodies[0].length),
+                        "struct A(axis) { int x; };\nint A(f)(int y) ;\n"
+                        "static struct A(axis) A(g)(int z) { return h(z - 2); }\n");
     struct marks marks;
     assert_int_equal(marks_list(&a, text, &marks, NULL), STATUS_OK);
     const char *marked = text_marked(&a, text, 0, &marks);
@@ -249,8 +252,8 @@ static void test_places(void **state)
     arena_free(&a);
 }
 
-/* The first mutant of the kernel of this rule and text. */
-static size_t mutant_named(const char *rule, const char *was)
+/* The first mutant of this rule and text, in this function; "": in any. */
+static size_t mutant_in(const char *function, const char *rule, const char *was)
 {
     struct arena a = {0};
     size_t n, k = 0;
@@ -258,7 +261,8 @@ static size_t mutant_named(const char *rule, const char *was)
     assert_int_equal(mutants_count(&n, NULL), STATUS_OK);
     for (; k < n; k++) {
         assert_int_equal(mutant_find(&a, k, &m, NULL), STATUS_OK);
-        if (strcmp(m.rule, rule) == 0 && strcmp(m.was, was) == 0)
+        if (strcmp(m.rule, rule) == 0 && strcmp(m.was, was) == 0 &&
+            (!*function || strcmp(m.function, function) == 0))
             break;
     }
     arena_free(&a);
@@ -306,7 +310,7 @@ static void test_fates(void **state)
     char id[64];
     struct mutant_code code = {0};
     struct error err = {0};
-    size_t k = mutant_named("constant", "0xD2511F53u");
+    size_t k = mutant_in("", "constant", "0xD2511F53u");
     philox4x32(counter, key, right);
     random_words("mutant:none", plain);
     assert_memory_equal(plain, right, sizeof right);
@@ -329,10 +333,74 @@ static void test_fates(void **state)
     assert_memory_not_equal(wrong, right, sizeof right);
     assert_int_equal(mutant_look(k, &code, &err), STATUS_OK);
     assert_true(code.compiles && code.built && !code.same[MODE_STRICT]);
-    k = mutant_named("arguments", "v, 0x1p60f"); /* a vector and a number */
+    k = mutant_in("", "arguments", "v, 0x1p60f"); /* a vector and a number */
     assert_int_equal(mutant_look(k, &code, &err), STATUS_OK);
     assert_false(code.compiles);
     assert_int_equal(err.code, STATUS_OK);
+}
+
+/* What a grid of the shader gives; fault: NULL or a mutant. */
+static void grid_words(const char *fault, uint32_t out[64])
+{
+    static const char source[] =
+        "shader t(output float r = 0) { r = atan(u) + cellnoise(40 * u, 9 * v); }";
+    static const char *const outputs[] = {"r", NULL};
+    static const struct shade_points grid = {.grid = {.width = 32, .height = 2}};
+    const struct shade_options o = {.outputs = outputs, .mode = MODE_STRICT, .fault = fault};
+    struct arena a = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p;
+    struct asl_group *g = NULL;
+    struct shade *shade = NULL;
+    struct shade_result result = {0};
+    struct error err = {0};
+    assert_int_equal(asl_compile(&a, "test.asl", source, sizeof source - 1, NULL, &diags, &p, &err),
+                     STATUS_OK);
+    assert_int_equal(asl_group_new(&a, "g", &g, &err), STATUS_OK);
+    assert_int_equal(asl_group_layer(g, p, NULL, "l", NULL, &err), STATUS_OK);
+    assert_int_equal(asl_group_finish(g, &err), STATUS_OK);
+    if (shade_open("native", g, &o, &shade, &err) != STATUS_OK)
+        fail_msg("%s: %s", fault ? fault : "no fault", err.msg);
+    assert_int_equal(shade_run(shade, &grid, &result, &err), STATUS_OK);
+    memcpy(out, result.outputs[0].words, 64 * sizeof *out);
+    shade_result_free(&result);
+    shade_close(shade);
+    arena_free(&a);
+}
+
+/* The same in grids of shaders: of a function that the kernel calls, too, of one of the library alone,
+ * and of the kernel's alone, which changes nothing there. */
+static void test_fates_in_grids(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *function, *rule, *was;
+        bool differs;
+    } rows[] = {{"a_atan_reduced", "constant", "0.333333164f", true},
+                {"a_final_mix", "operator", "-", true},
+                {"k_philox", "constant", "0xD2511F53u", false}};
+    uint32_t right[64], found[64];
+    grid_words(NULL, right);
+    grid_words("mutant:none", found);
+    assert_memory_equal(found, right, sizeof right);
+    grid_words("mutant:marked", found);
+    assert_memory_equal(found, right, sizeof right);
+    const unsigned char *passed;
+    const size_t marks = mutants_reached(&passed);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char id[64];
+        const size_t k = mutant_in(rows[i].function, rows[i].rule, rows[i].was);
+        snprintf(id, sizeof id, "mutant:%zu", k);
+        grid_words(id, found);
+        if ((memcmp(found, right, sizeof right) != 0) != rows[i].differs)
+            fail_msg("%s, %s of %s", id, rows[i].rule, rows[i].function);
+        struct arena a = {0};
+        struct mutant m;
+        assert_int_equal(mutant_find(&a, k, &m, NULL), STATUS_OK);
+        if (m.marked && m.of_library)
+            assert_true(m.twin_mark < marks && passed[m.twin_mark]);
+        arena_free(&a);
+    }
 }
 
 /* Arguments exchanged: a sum of products is the same; in a cross product the sign is not; nor is the
@@ -347,7 +415,7 @@ static void test_what_commutes(void **state)
     struct mutant_code code = {0};
     struct error err = {0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(mutant_look(mutant_named("arguments", rows[i].was), &code, &err),
+        assert_int_equal(mutant_look(mutant_in("", "arguments", rows[i].was), &code, &err),
                          STATUS_OK);
         if (!code.compiles || code.commutes != rows[i].commutes)
             fail_msg("%s", rows[i].was);
@@ -434,16 +502,12 @@ static void test_all_entries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_entries),
-                                       cmocka_unit_test(test_bodies),
-                                       cmocka_unit_test(test_helpers),
-                                       cmocka_unit_test(test_marks),
-                                       cmocka_unit_test(test_each_rule),
-                                       cmocka_unit_test(test_what_is_left_alone),
-                                       cmocka_unit_test(test_places),
-                                       cmocka_unit_test(test_names),
-                                       cmocka_unit_test(test_fates),
-                                       cmocka_unit_test(test_what_commutes),
-                                       cmocka_unit_test(test_what_grids_compile)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_entries),   cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_helpers),       cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_each_rule),     cmocka_unit_test(test_what_is_left_alone),
+        cmocka_unit_test(test_places),        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_fates),         cmocka_unit_test(test_fates_in_grids),
+        cmocka_unit_test(test_what_commutes), cmocka_unit_test(test_what_grids_compile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
