@@ -12,6 +12,7 @@ struct token {
     size_t at, length;
     const char *file;
     uint32_t line;
+    uint32_t region;   /* another one behind each #if, #else and #endif */
     uint32_t partner;  /* of a bracket: the other one's index, else 0 */
     uint32_t function; /* inside a function's braces: its name's index + 1, else 0 */
 };
@@ -110,13 +111,21 @@ static void follow_line(struct arena *a, const char *p, size_t n, uint32_t *line
         *file = arena_printf(a, "%.*s", (int)(end - name - 1), name + 1);
 }
 
+/* Does the directive begin or end a part of the text that a compiler may leave out? */
+static bool is_conditional(const char *p)
+{
+    p += 1 + strspn(p + 1, " \t");
+    return strncmp(p, "if", 2) == 0 || strncmp(p, "el", 2) == 0 || strncmp(p, "endif", 5) == 0;
+}
+
 static void scan(struct mutation *m)
 {
     const char *t = m->text, *file = "";
-    uint32_t line = 1;
+    uint32_t line = 1, region = 0;
     for (size_t at = 0; t[at];) {
         const char *p = t + at;
-        struct token k = {.kind = TOKEN_MARK, .at = at, .file = file, .line = line};
+        struct token k = {
+            .kind = TOKEN_MARK, .at = at, .file = file, .line = line, .region = region};
         if (isspace((unsigned char)*p)) {
             line += *p == '\n';
             at++;
@@ -139,6 +148,7 @@ static void scan(struct mutation *m)
         }
         bool blank = (*p == '/' && (p[1] == '*' || p[1] == '/')) || *p == '#';
         line += lines_in(p, k.length);
+        region += *p == '#' && is_conditional(p);
         if (*p == '#')
             follow_line(m->arena, p, k.length, &line, &file);
         if (!blank)
@@ -505,10 +515,12 @@ static void stretch_add(struct marking *k, size_t at, uint32_t mark, bool begins
     k->list[k->count++] = (struct stretch){at, mark, begins};
 }
 
+/* Behind the token, in front of the next one; beside that where a compiler may leave out one of them. */
 static uint32_t mark_add(struct marking *k, size_t behind)
 {
     const struct token *t = &k->m->tokens[behind];
-    stretch_add(k, t->at + t->length, k->marks, true);
+    const bool together = t[1].region == t->region;
+    stretch_add(k, together ? t->at + t->length : t[1].at, k->marks, true);
     return k->marks++;
 }
 

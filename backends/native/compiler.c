@@ -531,6 +531,8 @@ static enum status edited_load(struct making *m, const struct edited_text *t, vo
     hash_add(h, name, strlen(name));
     if (t->edit)
         hash_add(h, t->edit->now, strlen(t->edit->now));
+    if (t->marked_head)
+        hash_add(h, t->marked_head, strlen(t->marked_head));
     hash_close(h, key);
     return library_need(m, key, library, info, err);
 }

@@ -129,6 +129,7 @@ static void test_marks(void **state)
         "f() {@ struct {int y; } v;@ v.y = 1; }",
         "f() {@ switch (x) {case 1:@ a;@ return 1; case 2: case 3:@ b; default:@ c; }@ d; }",
         "f() {@ if (x) {@ goto end; } a; end: b; }",
+        "f() {@ a;\n#ifdef X\n@b;\n#else\n@c;\n#endif\n@d;@ e; }",
     };
     struct arena a = {0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -58,12 +58,13 @@ static int shown_in(const char *kind, int from, int to, const char *function, co
     return shown;
 }
 
-/* Both of camera.h: at u = 1/2 both halves of the tent give 0; and polygons are few cameras' lens. */
+/* Both of camera.h: at u = 1/2 both halves of the tent give 0; and polygons are few cameras' lens.
+ * Neither reads beyond its arrays, which would end this process now and then. */
 static void test_scenes(void **state)
 {
     (void)state;
     assert_int_equal(shown_in("image", 7, 8, "k_filter_map", "<", "<="), 0);
-    assert_int_equal(shown_in("image", 7, 8, "k_sample_polygon", ">", "<="), 1);
+    assert_int_equal(shown_in("image", 7, 8, "k_sample_polygon", "0.125f", "(0.125f * 1.01f)"), 1);
 }
 
 /* Floats of 2^23 are whole, whichever way they go. */
