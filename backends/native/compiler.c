@@ -320,7 +320,7 @@ static enum status key_make(const struct compiler *c, const char *flags, const c
 struct making {
     const struct compiler *c;
     char flags[FLAGS_MAX];
-    const char *text, *text_hash;
+    const char *text;
     const struct edited_text *edited; /* the text's, where mutants are made of it */
     /* In the arena. source: as text_compile has it. */
     enum status (*make)(struct making *m, const char *source, struct arena *a, char **library,
@@ -382,7 +382,7 @@ enum status compiler_load_text(const struct compiler *c, const char *options, co
                                const char text_hash[33], void **library, struct build_info *info,
                                struct error *err)
 {
-    struct making m = {.c = c, .text = text, .text_hash = text_hash, .make = text_make};
+    struct making m = {.c = c, .text = text, .make = text_make};
     char key[33];
     TRY(options_take(&m, options, err));
     TRY(key_make(c, m.flags, text_hash, key, err));
@@ -517,8 +517,6 @@ static enum status edited_load(struct making *m, const struct edited_text *t, vo
                                struct build_info *info, struct error *err)
 {
     char name[64], key[33];
-    m->text = t->text;
-    m->text_hash = t->hash;
     m->edited = t;
     m->make = edited_make;
     TRY(key_make(m->c, m->flags, t->hash, key, err));
