@@ -49,19 +49,15 @@ function(isophote_label_rooms_now)
     endforeach()
 endfunction()
 
-# isophote_library(NAME ROOMS images film [BUSY film] SOURCES made.c USES base scenes PRIVATE_USES other)
+# isophote_library(NAME ROOMS images film SOURCES made.c USES base scenes PRIVATE_USES other)
 #   a static library whose public header is include/NAME.h: all C and C++ files of these folders (`.`: its own) but NAME_main.c, and SOURCES.
-#   Inside it includes are "file.h" of the same folder or "room/file.h". BUSY: rooms in which tests spend their time, so that they are
-#   optimised where CI builds the rest with -Og (.ci/check).
+#   Inside it includes are "file.h" of the same folder or "room/file.h".
 function(isophote_library name)
-    cmake_parse_arguments(A "" "" "ROOMS;BUSY;SOURCES;USES;PRIVATE_USES" ${ARGN})
+    cmake_parse_arguments(A "" "" "ROOMS;SOURCES;USES;PRIVATE_USES" ${ARGN})
     foreach(room IN LISTS A_ROOMS)
         file(GLOB files CONFIGURE_DEPENDS ${room}/*.c ${room}/*.cc)
         list(FILTER files EXCLUDE REGEX "_main\\.cc?$")
         list(APPEND A_SOURCES ${files})
-        if(ISOPHOTE_ASAN AND room IN_LIST A_BUSY)
-            set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS -O2)
-        endif()
     endforeach()
     add_library(${name} STATIC ${A_SOURCES})
     target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
