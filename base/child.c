@@ -90,29 +90,37 @@ static int child_become(void *what)
 }
 
 #ifdef __SANITIZE_THREAD__ /* which notes the calls of each thread: the child's would be ours */
-static pid_t child_spawn(struct becoming *b)
+int child_spawn(int (*become)(void *what), void *what)
 {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     const pid_t pid = fork();
     if (pid == 0)
-        _exit(child_become(b));
+        _exit(become(what));
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pid;
 }
 #else
-/* A child that has this process' memory until it is another program, as vfork's has, while this
- * thread waits: a copy of a large process takes long to make. Handlers of ours would find that
- * memory too, so that the child has none before its signals are let in. */
+struct spawned {
+    int (*become)(void *what);
+    void *what;
+};
+
+/* Handlers of ours would find our memory too. */
 static int child_begin(void *what)
 {
+    const struct spawned *s = what;
     for (int number = 1; number < NSIG; number++) {
         struct sigaction now;
         if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN &&
             now.sa_handler != SIG_DFL)
             sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     }
-    return child_become(what);
+    return s->become(s->what);
 }
 
-static pid_t child_spawn(struct becoming *b)
+int child_spawn(int (*become)(void *what), void *what)
 {
     enum { STACK = 256 << 10 };
     char *stack = malloc(STACK);
@@ -122,8 +130,9 @@ static pid_t child_spawn(struct becoming *b)
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     char *top = stack + STACK;
+    struct spawned s = {become, what};
     const pid_t pid =
-        clone(child_begin, top - (uintptr_t)top % 16, CLONE_VM | CLONE_VFORK | SIGCHLD, b);
+        clone(child_begin, top - (uintptr_t)top % 16, CLONE_VM | CLONE_VFORK | SIGCHLD, &s);
     const int e = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(stack);
@@ -182,7 +191,7 @@ static enum status child_start(char *const argv[], char *const environment[],
         return error_msg(err, STATUS_IO, "no pipe for %s: %s", argv[0], strerror(errno));
     *slot = guard_group();
     struct becoming b = {argv, environment, ends, failed[1], *slot, getpid()};
-    *pid = child_spawn(&b);
+    *pid = child_spawn(child_become, &b);
     if (*pid < 0)
         e = errno;
     else

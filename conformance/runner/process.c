@@ -27,15 +27,22 @@ static bool set_nonblocking(int fd)
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
-/* Between fork and exec: only calls that are safe there. */
-static void become_worker(const char *const *argv, int report, int output, int request, int guard,
-                          pid_t parent)
+/* What a child is to become, and what it needs for that. */
+struct becoming {
+    const char *const *argv;
+    int report, output, request; /* its ends */
+    int guard;
+    pid_t parent;
+};
+
+static int become_worker(void *what)
 {
+    const struct becoming *b = what;
     setpgid(0, 0);
-    guard_group_begin(guard);
+    guard_group_begin(b->guard);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(127);
+    if (getppid() != b->parent)
+        return 127;
     struct sigaction fresh = {.sa_handler = SIG_DFL};
     for (int s = 1; s < 32; s++)
         sigaction(s, &fresh, NULL);
@@ -50,24 +57,15 @@ static void become_worker(const char *const *argv, int report, int output, int r
         (void)n;
         close(adj);
     }
-    const int input = request >= 0 ? request : open("/dev/null", O_RDONLY);
-    if (input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
-        _exit(127);
-    fcntl(report, F_SETFD, 0);
-    execv(argv[0], (char *const *)argv); /* execv does not change them */
+    const int input = b->request >= 0 ? b->request : open("/dev/null", O_RDONLY);
+    if (input < 0 || dup2(input, 0) < 0 || dup2(b->output, 1) < 0 || dup2(b->output, 2) < 0)
+        return 127;
+    fcntl(b->report, F_SETFD, 0);
+    execv(b->argv[0], (char *const *)b->argv); /* execv does not change them */
     static const char text[] = "cannot execute the worker program\n";
     ssize_t n = write(2, text, sizeof text - 1);
     (void)n;
-    _exit(127);
-}
-
-/* Until the child has become the program (or has ended), when the kernel closes its end of this
- * pipe. Before that it is a copy of this process, whose memory is not the worker's. */
-static void wait_for_exec(int started)
-{
-    char byte;
-    while (read(started, &byte, 1) < 0 && errno == EINTR)
-        ;
+    return 127;
 }
 
 enum status process_start(struct process *p, const char *const *argv, bool stays, struct error *err)
@@ -75,32 +73,27 @@ enum status process_start(struct process *p, const char *const *argv, bool stays
     enum { MAX_ARGS = 16 };
     const char *args[MAX_ARGS] = {0};
     char number[16];
-    enum { PIPES = 4 };
-    int pipes[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
-    int *report = pipes[0], *output = pipes[1], *started = pipes[2], *request = pipes[3];
+    enum { PIPES = 3 };
+    int pipes[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+    int *report = pipes[0], *output = pipes[1], *request = pipes[2];
     *p = NO_PROCESS;
     if (pipe2(report, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
-        pipe2(started, O_CLOEXEC) != 0 || (stays && pipe2(request, O_CLOEXEC) != 0) ||
-        !set_nonblocking(report[0]) || !set_nonblocking(output[0]))
+        (stays && pipe2(request, O_CLOEXEC) != 0) || !set_nonblocking(report[0]) ||
+        !set_nonblocking(output[0]))
         goto failed;
     snprintf(number, sizeof number, "%d", report[1]);
     for (int i = 0; i < MAX_ARGS - 1 && argv[i]; i++)
         args[i] = strcmp(argv[i], "@fd") == 0 ? number : argv[i];
-    pid_t parent = getpid();
     p->guard = guard_group();
-    p->pid = fork();
+    struct becoming b = {args, report[1], output[1], request[0], p->guard, getpid()};
+    p->pid = child_spawn(become_worker, &b);
     if (p->pid < 0)
         goto failed;
-    if (p->pid == 0)
-        become_worker(args, report[1], output[1], request[0], p->guard, parent);
     setpgid(p->pid, p->pid); /* both sides do it: whoever comes first */
     close(report[1]);
     close(output[1]);
-    close(started[1]);
     if (stays)
         close(request[0]);
-    wait_for_exec(started[0]);
-    close(started[0]);
     p->report = report[0];
     p->output = output[0];
     p->request = request[1];
