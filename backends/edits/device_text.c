@@ -121,6 +121,18 @@ enum status mutant_edit(const char *id, const struct edit **out, struct error *e
     return STATUS_OK;
 }
 
+bool edit_in_library(const struct device_text *t, const struct edit *e, size_t begin,
+                     struct edit *out)
+{
+    const size_t at = e->twin ? e->twin : e->offset;
+    if (at < t->kernel)
+        return false;
+    *out = *e;
+    out->offset = at - t->kernel + begin;
+    out->twin = 0;
+    return true;
+}
+
 enum status mutant_library(const char *id, struct text *out, struct error *err)
 {
     const struct edit *e = NULL;
@@ -132,14 +144,13 @@ enum status mutant_library(const char *id, struct text *out, struct error *err)
     if (marked)
         TRY(device_marks_need(&marks, err));
     TRY(mutant_edit(id, &e, err));
-    struct edit here = e ? *e : (struct edit){0};
-    if (here.twin) /* in the library's text alone */
-        here.offset = here.twin, here.twin = 0;
-    const char *made = marked                         ? text_marked(&a, t.text, t.kernel, &marks)
-                       : e && here.offset >= t.kernel ? edit_apply(&a, t.text, &here)
-                                                      : t.text;
+    struct edit here;
+    const char *library = t.text + t.kernel;
+    const char *made = marked ? text_marked(&a, t.text, t.kernel, &marks)
+                       : e && edit_in_library(&t, e, 0, &here) ? edit_apply(&a, library, &here)
+                                                               : library;
     if (made)
-        text_puts(out, made + (marked ? 0 : t.kernel));
+        text_puts(out, made);
     arena_free(&a);
     return made && !out->failed ? STATUS_OK
                                 : error_msg(err, STATUS_MEMORY, "out of memory for a mutant");

@@ -628,51 +628,65 @@ uint32_t marks_at(const struct marks *m, size_t place)
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
+/* A text that is made of another one. */
+struct made {
+    struct text text;
+    const char *from;
+    size_t at; /* bytes of it that were looked at */
+};
+
+static void made_keep(struct made *m, size_t end)
+{
+    text_append(&m->text, m->from + m->at, end - m->at);
+    m->at = end;
+}
+
+static void made_declare(struct made *m, const struct body *b)
+{
+    made_keep(m, b->at);
+    text_puts(&m->text, ";");
+    m->at += b->length;
+}
+
+/* With what is left, in the arena; NULL when out of memory. */
+static char *made_end(struct made *m, struct arena *a)
+{
+    text_puts(&m->text, m->from + m->at);
+    char *all = m->text.failed ? NULL : arena_strndup(a, m->text.data, m->text.len);
+    text_free(&m->text);
+    return all;
+}
+
 char *edit_alone(struct arena *a, const char *text, const struct body *bodies, size_t count,
                  const struct edit *e, bool made)
 {
-    const size_t n = strlen(text), places[2] = {e->offset, e->twin};
-    struct text t = {0};
-    size_t at = 0;
+    const size_t places[2] = {e->offset, e->twin};
+    struct made m = {.from = text};
     for (size_t i = 0; i < count; i++) {
         const struct body *b = &bodies[i];
         size_t place = SIZE_MAX;
         for (int k = 0; k < 2; k++)
             if (body_has(b, places[k]))
                 place = places[k];
-        if (place == SIZE_MAX && b->helper)
-            continue;
-        const size_t after = b->at + b->length;
-        const size_t end = place == SIZE_MAX ? b->at : made ? place : after;
-        text_append(&t, text + at, end - at);
-        if (place == SIZE_MAX)
-            text_puts(&t, ";");
-        else if (made)
-            text_puts(&t, e->now);
-        at = place != SIZE_MAX && made ? place + e->length : after;
+        if (place == SIZE_MAX && !b->helper) {
+            made_declare(&m, b);
+        } else if (place != SIZE_MAX && made) {
+            made_keep(&m, place);
+            text_puts(&m.text, e->now);
+            m.at += e->length;
+        }
     }
-    text_append(&t, text + at, n - at);
-    char *alone = t.failed ? NULL : arena_strndup(a, t.data, t.len);
-    text_free(&t);
-    return alone;
+    return made_end(&m, a);
 }
 
 char *text_behind(struct arena *a, const char *text, const struct body *bodies, size_t count,
                   size_t place)
 {
-    struct text t = {0};
-    size_t at = 0;
-    for (size_t i = 0; i < count && bodies[i].at < place; i++) {
-        if (bodies[i].helper)
-            continue;
-        text_append(&t, text + at, bodies[i].at - at);
-        text_puts(&t, ";");
-        at = bodies[i].at + bodies[i].length;
-    }
-    text_puts(&t, text + at);
-    char *behind = t.failed ? NULL : arena_strndup(a, t.data, t.len);
-    text_free(&t);
-    return behind;
+    struct made m = {.from = text};
+    for (size_t i = 0; i < count && bodies[i].at < place; i++)
+        if (!bodies[i].helper)
+            made_declare(&m, &bodies[i]);
+    return made_end(&m, a);
 }
 
 /* Tokens [first, end) of a parameter that is a value with a name. */
@@ -735,8 +749,8 @@ char *text_called_twice(struct arena *a, const char *text, const struct body *bo
                         const char *callee, enum second_call second)
 {
     struct mutation m = {.arena = a, .text = text};
-    struct text t = {0};
-    size_t at = 0, token = 0;
+    struct made made = {.from = text};
+    size_t token = 0;
     m.tokens = ARENA_ARRAY(a, struct token, strlen(text) + 1);
     if (!m.tokens)
         return NULL;
@@ -748,27 +762,21 @@ char *text_called_twice(struct arena *a, const char *text, const struct body *bo
         while (token < m.count && m.tokens[token].at < b->at)
             token++;
         const size_t open = token ? m.tokens[token - 1].partner : 0;
-        const bool named = open && is(&m, open - 1, callee);
-        const size_t end = b->at + b->length;
-        text_append(&t, text + at, (named || b->helper ? end : b->at) - at);
-        if (named)
-            put_two_calls(&t, &m, token, callee, second);
-        else if (!b->helper)
-            text_puts(&t, ";");
-        at = end;
+        if (open && is(&m, open - 1, callee)) {
+            made_keep(&made, b->at + b->length);
+            put_two_calls(&made.text, &m, token, callee, second);
+        } else if (!b->helper) {
+            made_declare(&made, b);
+        }
     }
-    text_puts(&t, text + at);
-    char *made = t.failed ? NULL : arena_strndup(a, t.data, t.len);
-    text_free(&t);
-    return made;
+    return made_end(&made, a);
 }
 
 char *text_marked(struct arena *a, const char *text, size_t begin, const struct marks *places)
 {
     static const char shown[] = "__attribute__((visibility(\"default\")))";
-    struct text t = {0};
-    size_t at = begin;
-    text_printf(&t,
+    struct made m = {.from = text, .at = begin};
+    text_printf(&m.text,
                 "%s unsigned char isophote_reached[%zu];\n"
                 "%s const unsigned isophote_reached_count = %zu;\n",
                 shown, (size_t)places->mark_count + 1, shown, (size_t)places->mark_count);
@@ -776,14 +784,10 @@ char *text_marked(struct arena *a, const char *text, size_t begin, const struct 
         const struct stretch *s = &places->list[i];
         if (s->at <= begin || !s->begins)
             continue;
-        text_append(&t, text + at, s->at - at);
-        text_printf(&t, "isophote_reached[%u]=1;", (unsigned)s->mark);
-        at = s->at;
+        made_keep(&m, s->at);
+        text_printf(&m.text, "isophote_reached[%u]=1;", (unsigned)s->mark);
     }
-    text_puts(&t, text + at);
-    char *marked = t.failed ? NULL : arena_strndup(a, t.data, t.len);
-    text_free(&t);
-    return marked;
+    return made_end(&m, a);
 }
 
 char *text_apart(struct arena *a, const char *text, bool helpers)

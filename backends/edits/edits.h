@@ -93,6 +93,10 @@ bool mutant_is(const char *id);
 bool mutant_is_marked(const char *id);
 /* The edit that it names; NULL: none. Fails: MISSING, MEMORY. */
 enum status mutant_edit(const char *id, const struct edit **out, struct error *err);
+/* The edit as one of the library's text alone, which begins at `begin`; false: the kernel's text alone
+ * has it. */
+bool edit_in_library(const struct device_text *t, const struct edit *e, size_t begin,
+                     struct edit *out);
 /* Appends the shaders' library as the mutant has it.
  * Fails: MISSING, MEMORY. */
 enum status mutant_library(const char *id, struct text *out, struct error *err);

@@ -244,10 +244,8 @@ enum status mutant_look(size_t k, struct mutant_code *out, struct error *err)
     struct arena a = {0};
     bool in_grids[MODE_COUNT] = {false};
     TRY(text_and_edit(k, &t, &e, err));
-    const bool of_library = e->twin || e->offset >= t.kernel;
-    struct edit here = *e;
-    here.offset = (e->twin ? e->twin : e->offset) - (of_library ? t.kernel : 0);
-    here.twin = 0;
+    struct edit here;
+    const bool of_library = edit_in_library(&t, e, 0, &here);
     struct mutant_code code = {.compiles = true, .built = true};
     enum status st =
         of_library ? bodies_list(&a, t.text + t.kernel, &bodies, &body_count, err) : STATUS_OK;

@@ -126,12 +126,8 @@ static enum status build_mutant(const struct shade *s, const struct native *n, v
     TRY(options_make(s->opt.mode, "-c -Dalways_inline=unused", options, err));
     TRY(device_text_need(&t, err));
     TRY(mutant_edit(s->opt.fault, &e, err));
-    if (e && (e->twin || e->offset >= t.kernel)) {
-        here = *e;
-        here.offset = (e->twin ? e->twin : e->offset) - t.kernel + p->library;
-        here.twin = 0;
+    if (e && edit_in_library(&t, e, p->library, &here))
         program.edit = &here;
-    }
     enum status st = STATUS_OK;
     if (mutant_is_marked(s->opt.fault)) {
         text_append(&marked, p->source.data, p->library);
