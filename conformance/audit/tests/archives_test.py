@@ -487,7 +487,6 @@ def signatures(store, true):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    os.environ["ISOPHOTE_CACHE"] = f"{folder}/cache"
     names = {"waivers": f"{folder}/w.json", "skips": f"{folder}/k.json"}
     waivers = {"waivers": [{"device": "null", "case": "kernel.*", "reason": "no kernel", "expires": "2999-01-01"}]}
     for name, rows in (("waivers", waivers), ("skips", {"skips": []})):

@@ -9,8 +9,6 @@ compiler=${3:-}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0
-ISOPHOTE_CACHE=$dir/cache
-export ISOPHOTE_CACHE
 unset ISOPHOTE_CC
 
 fail() {

@@ -6,9 +6,6 @@ isophote=$1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0
-kept_cache=${ISOPHOTE_CACHE:-}
-ISOPHOTE_CACHE=$dir/cache
-export ISOPHOTE_CACHE
 echo '{"isophote": 1, "objects": 7}' >"$dir/bad.json"
 echo '{"skips": []}' >"$dir/none.json"
 echo '{"skips": [{"device": "native", "case": "kernel.texture.*", "reason": "the scene has no textures"}]}' >"$dir/textures.json"
@@ -85,7 +82,6 @@ disk 60 --store "$dir/s.db" --journal "$dir/s.journal"
 says 's.db' "$dir/out"
 
 # a device that turns wrong meanwhile: OpenCL's layer of the tests, where there is PoCL
-ISOPHOTE_CACHE=$kept_cache # PoCL compiles for ten seconds
 layer=${2:-}
 pocl=$("$isophote" devices 2>/dev/null | grep -o '^opencl:[0-9]* .*Portable Computing Language' | head -n 1)
 if [ -n "$pocl" ] && [ -e "$layer" ]; then
