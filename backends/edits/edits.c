@@ -795,18 +795,17 @@ char *text_apart(struct arena *a, const char *text, bool helpers)
     static const char *const means[2] = {"#undef static\n#undef inline\n#define static "
                                          "__attribute__((weak))\n#define inline\n",
                                          "#undef static\n#undef inline\n"};
-    struct text t = {0};
-    text_puts(&t, means[0]);
+    struct made m = {.from = text};
+    text_puts(&m.text, means[0]);
     for (const char *line = text, *next; *line; line = next) {
         const char *end = strchr(line, '\n'), *name = strchr(line, '"');
         next = end ? end + 1 : line + strlen(line);
-        if (strncmp(line, "#line ", 6) == 0 && name && name < next)
-            text_puts(&t, means[!helpers && is_helper(name + 1)]);
-        text_append(&t, line, (size_t)(next - line));
+        if (strncmp(line, "#line ", 6) == 0 && name && name < next) {
+            made_keep(&m, (size_t)(line - text));
+            text_puts(&m.text, means[!helpers && is_helper(name + 1)]);
+        }
     }
-    char *apart = t.failed ? NULL : arena_strndup(a, t.data, t.len);
-    text_free(&t);
-    return apart;
+    return made_end(&m, a);
 }
 
 static char *edit_once(struct arena *a, const char *text, const struct edit *e)
