@@ -75,7 +75,7 @@ static bool agrees(const struct line *l, const double from[3], double reach, str
     return (h.primitive != UINT32_MAX) == c.hit;
 }
 
-/* The least shift in units of `position`, of 0, 1/4, 1, 4 ... 4096, with which the reference
+/* The least shift in units of `position`, of 0 and those of margins.h, with which the reference
  * agrees; INFINITY if none. A primitive must itself be met within that shift. */
 static double shift_that_agrees(const struct line *l, double position, struct claim c)
 {
@@ -86,7 +86,7 @@ static double shift_that_agrees(const struct line *l, double position, struct cl
     across(l->d, a, b);
     if (agrees(l, l->o, l->t_max, c))
         return miss;
-    for (double size = 0.25; size <= 4096; size *= 4)
+    for (double size = SHIFT_LEAST; size <= SHIFT_MOST; size = shift_larger(size))
         for (int i = 0; i < 18; i++) {
             double from[3], phi = i * 0.39269908169872414, reach = l->t_max;
             vec_copy(from, l->o);

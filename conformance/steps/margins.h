@@ -8,6 +8,12 @@
 #include "bounds.h"
 #include "reference.h"
 
+/* The sizes of shifts that are tried, in units of the bound: within it by twos, since far from the
+ * origin what is met may be small beside it; beyond by fours. */
+#define SHIFT_LEAST 0x1p-6
+#define SHIFT_MOST  4096.0
+static inline double shift_larger(double size) { return size * (size < 1 ? 2 : 4); }
+
 /* The device's closest hit of (o, d, t_max) is `primitive` (UINT32_MAX: none), the reference's is
  * *ref, another. INFINITY when no small shift explains it. */
 double margin_hit(const struct arithmetic *a, const struct scene *s, const struct reference *r,

@@ -273,7 +273,7 @@ double way_margin(const double o[3], const double d[3], double unit,
     vec_frame(d, frame);
     if (agrees(ctx, o, 0))
         return 0;
-    for (double size = 0.25; size <= 4096; size *= 4)
+    for (double size = SHIFT_LEAST; size <= SHIFT_MOST; size = shift_larger(size))
         for (int i = 0; i < 3 * 19; i++) {
             int at = i % 19, along = i / 19 - 1;
             double phi = at * 0.39269908169872414, stretch = along * size * 16 * ULP;

@@ -170,6 +170,43 @@ static void margins_are_of_what_is_met(void **state)
     assert_true(margin(b, 0, 0, INFINITY, SPHERE) > 1);
 }
 
+/* Far from the origin a shift within the bound, here 0.95, crosses many small faces: squares an eighth
+ * wide, beside each other as the ray sees them, at depths that rounding cannot swap. Two of them lie
+ * deeper than all others, so that only a small shift comes from one to the other. */
+static void margins_find_what_is_smaller_than_they(void **state)
+{
+    enum { CELLS = 9, MIDDLE = CELLS / 2, HERE = MIDDLE * CELLS + MIDDLE };
+    static const double far = 1e6, wide = 0.125;
+    struct text t = {0};
+    struct bed b;
+    struct error err = {0};
+    (void)state;
+    text_puts(&t, "{\"isophote\": 1, \"camera\": {\"origin\": [0, 2, 5], \"target\": [0, 0, 0], "
+                  "\"fov\": 40}, \"materials\": {\"w\": {\"type\": \"diffuse\"}}, \"objects\": [");
+    for (int i = 0; i < CELLS * CELLS; i++)
+        text_printf(
+            &t,
+            "{\"type\": \"rectangle\", \"material\": \"w\", \"transform\": [{\"scale\": %g}, "
+            "{\"translate\": [%.10g, %g, %d]}]}, ",
+            wide / 2, far + i % CELLS * wide, i / CELLS * wide,
+            i == HERE       ? -800
+            : i == HERE + 1 ? -700
+                            : -100);
+    text_puts(&t, "{\"type\": \"sphere\", \"material\": \"w\", \"radius\": 1}]}");
+    if (scene_load_memory("far.json", t.data, t.len, &b.scene, &err) != STATUS_OK ||
+        reference_open(b.scene, &b.reference, &err) != STATUS_OK)
+        fail_msg("%s at %s", err.msg, err.path);
+    const double x = far + MIDDLE * wide + 0.01, y = MIDDLE * wide; /* in the middle one's half */
+    assert_true(margin(&b, x, y, INFINITY, 2 * HERE) == 0);
+    assert_true(margin(&b, x, y, INFINITY, 2 * HERE + 2) <= 0.25);
+    assert_true(margin(&b, x + wide, y, INFINITY, 2 * HERE) <= 0.25);
+    assert_true(margin(&b, x, y, INFINITY, NOTHING) <= 1); /* half of them are 0.56 wide */
+    assert_true(margin(&b, x - 2, y, INFINITY, 2 * HERE) > 1);
+    reference_close(b.reference);
+    scene_free(b.scene);
+    text_free(&t);
+}
+
 /* ---- the tests in floats ----------------------------------------------------------------------- */
 
 static float dot(const float a[3], const float b[3], bool contracted)
@@ -288,6 +325,7 @@ int main(void)
         cmocka_unit_test(an_edge_is_open_to_what_is_behind),
         cmocka_unit_test(a_sphere_has_two_sides),
         cmocka_unit_test(margins_are_of_what_is_met),
+        cmocka_unit_test(margins_find_what_is_smaller_than_they),
         cmocka_unit_test(bounds_hold_for_floats),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
