@@ -60,26 +60,14 @@ static void foreground_give(int terminal, pid_t group)
 struct becoming {
     char *const *argv, *const *environment;
     const struct ends *ends;
-    int failed, slot; /* the pipe that tells why it did not start; of the guard */
-    pid_t parent;
+    int failed; /* the pipe that tells why it did not start */
 };
 
-/* Until it is another program: only calls that are safe between fork and exec. A compiler starts
- * others: a group of their own, so that they can be ended together. */
 static int child_become(void *what)
 {
     const struct becoming *b = what;
-    setpgid(0, 0);
-    guard_group_begin(b->slot);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != b->parent)
-        return 127;
-    signal(SIGPIPE, SIG_DFL);
     if (b->ends->terminal >= 0)
         foreground_give(b->ends->terminal, getpid());
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     const int out = b->ends->out >= 0 ? b->ends->out : STDERR_FILENO;
     if ((b->ends->in < 0 || dup2(b->ends->in, 0) >= 0) && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
         execvpe(b->argv[0], b->argv, b->environment);
@@ -89,57 +77,74 @@ static int child_become(void *what)
     return 127;
 }
 
-#ifdef __SANITIZE_THREAD__ /* which notes the calls of each thread: the child's would be ours */
-int child_spawn(int (*become)(void *what), void *what)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    const pid_t pid = fork();
-    if (pid == 0)
-        _exit(become(what));
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return pid;
-}
-#else
 struct spawned {
     int (*become)(void *what);
     void *what;
+    int slot;
+    pid_t parent;
 };
 
-/* Handlers of ours would find our memory too. */
+/* Until it is another program: only calls that are safe between fork and exec. A compiler starts
+ * others: a group of their own, so that they can be ended together. Handlers of ours would find our
+ * memory too. */
 static int child_begin(void *what)
 {
     const struct spawned *s = what;
-    for (int number = 1; number < NSIG; number++) {
-        struct sigaction now;
-        if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN &&
-            now.sa_handler != SIG_DFL)
-            sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    }
+    setpgid(0, 0);
+    guard_group_begin(s->slot);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != s->parent)
+        return 127;
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     return s->become(s->what);
 }
 
-int child_spawn(int (*become)(void *what), void *what)
+#ifdef __SANITIZE_THREAD__ /* which notes the calls of each thread: the child's would be ours */
+static pid_t child_fork(struct spawned *s)
+{
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(child_begin(s));
+    return pid;
+}
+#else
+static pid_t child_fork(struct spawned *s)
 {
     enum { STACK = 256 << 10 };
     char *stack = malloc(STACK);
     if (!stack)
         return -1;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
     char *top = stack + STACK;
-    struct spawned s = {become, what};
     const pid_t pid =
-        clone(child_begin, top - (uintptr_t)top % 16, CLONE_VM | CLONE_VFORK | SIGCHLD, &s);
+        clone(child_begin, top - (uintptr_t)top % 16, CLONE_VM | CLONE_VFORK | SIGCHLD, s);
     const int e = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(stack);
     errno = e;
     return pid;
 }
 #endif
+
+int child_spawn(int (*become)(void *what), void *what, int *slot)
+{
+    sigset_t all, before;
+    *slot = guard_group();
+    struct spawned s = {become, what, *slot, getpid()};
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const pid_t pid = child_fork(&s);
+    const int e = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (pid > 0)
+        setpgid(pid, pid); /* both sides do it: whoever comes first */
+    else
+        guard_group_gone(*slot);
+    errno = e;
+    return pid;
+}
 
 /* What the child says until it closes its side, or is ended since this process is to stop. */
 static void child_hear(pid_t pid, int in, char *out, size_t size)
@@ -189,13 +194,10 @@ static enum status child_start(char *const argv[], char *const environment[],
     int failed[2], e = 0;
     if (pipe2(failed, O_CLOEXEC) != 0)
         return error_msg(err, STATUS_IO, "no pipe for %s: %s", argv[0], strerror(errno));
-    *slot = guard_group();
-    struct becoming b = {argv, environment, ends, failed[1], *slot, getpid()};
-    *pid = child_spawn(child_become, &b);
+    struct becoming b = {argv, environment, ends, failed[1]};
+    *pid = child_spawn(child_become, &b, slot);
     if (*pid < 0)
         e = errno;
-    else
-        setpgid(*pid, *pid); /* both sides do it: whoever comes first */
     close(failed[1]);
     if (*pid > 0) {
         ssize_t n;
@@ -204,8 +206,6 @@ static enum status child_start(char *const argv[], char *const environment[],
         e = n == sizeof e ? e : 0;
         if (e)
             (void)child_reap(*pid, *slot);
-    } else {
-        guard_group_gone(*slot);
     }
     close(failed[0]);
     return e ? error_msg(err, STATUS_MISSING, "%s does not start: %s", argv[0], strerror(e))

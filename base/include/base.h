@@ -380,9 +380,10 @@ void guard_end_of(int pid);
 
 /* A child that does become(what), to be another program, and ends with what that returns. Until
  * then it has this process' memory, as vfork's has, and this thread waits: a copy of a large process
- * takes long to make. So only calls that are safe between fork and exec. It has none of our signals'
- * handlers; all signals are blocked. Returns its number, -1 with errno. */
-int child_spawn(int (*become)(void *what), void *what);
+ * takes long to make. So only calls that are safe between fork and exec. It leads a group of its
+ * own, noted in *slot (guard_group_gone, when it has ended), ends with this process, and has all
+ * signals as a program starts with them. Returns its number; -1 with errno, and nothing is noted. */
+int child_spawn(int (*become)(void *what), void *what, int *slot);
 
 /* Runs argv (ends with NULL; argv[0] is looked up in PATH) with an empty standard input; its
  * standard output and error go to `out` (cut at size - 1 bytes). *exit_code is minus the signal's

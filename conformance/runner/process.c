@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,24 +30,11 @@ static bool set_nonblocking(int fd)
 struct becoming {
     const char *const *argv;
     int report, output, request; /* its ends */
-    int guard;
-    pid_t parent;
 };
 
 static int become_worker(void *what)
 {
     const struct becoming *b = what;
-    setpgid(0, 0);
-    guard_group_begin(b->guard);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != b->parent)
-        return 127;
-    struct sigaction fresh = {.sa_handler = SIG_DFL};
-    for (int s = 1; s < 32; s++)
-        sigaction(s, &fresh, NULL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     const struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     int adj = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -84,12 +70,10 @@ enum status process_start(struct process *p, const char *const *argv, bool stays
     snprintf(number, sizeof number, "%d", report[1]);
     for (int i = 0; i < MAX_ARGS - 1 && argv[i]; i++)
         args[i] = strcmp(argv[i], "@fd") == 0 ? number : argv[i];
-    p->guard = guard_group();
-    struct becoming b = {args, report[1], output[1], request[0], p->guard, getpid()};
-    p->pid = child_spawn(become_worker, &b);
+    struct becoming b = {args, report[1], output[1], request[0]};
+    p->pid = child_spawn(become_worker, &b, &p->guard);
     if (p->pid < 0)
         goto failed;
-    setpgid(p->pid, p->pid); /* both sides do it: whoever comes first */
     close(report[1]);
     close(output[1]);
     if (stays)
@@ -102,7 +86,6 @@ enum status process_start(struct process *p, const char *const *argv, bool stays
     return STATUS_OK;
 failed:
     error_msg(err, STATUS_IO, "cannot start a worker process: %s", strerror(errno));
-    guard_group_gone(p->guard);
     p->guard = -1;
     for (int i = 0; i < 2 * PIPES; i++)
         if (pipes[i / 2][i % 2] >= 0)
