@@ -7,8 +7,6 @@ scenes=$2
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0
-ISOPHOTE_CACHE=$dir/cache
-export ISOPHOTE_CACHE
 
 fail() {
     echo "FAIL: $*"
