@@ -207,9 +207,14 @@ static uint64_t resident_bytes(pid_t pid)
     return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Fields of /proc/PID/stat behind the program's name (proc(5)): its group, and the processor time
- * that it and its children that have ended used. */
-static bool process_ticks(const char *pid, pid_t *group, uint64_t *ticks)
+/* A process as /proc/PID/stat has it (proc(5)): the fields behind the program's name. */
+struct stat_of {
+    pid_t pid, parent, group;
+    uint64_t ticks; /* of processor time that it and its children that have ended used */
+    bool ours;
+};
+
+static bool process_stat(const char *pid, struct stat_of *out)
 {
     char path[64], line[1024];
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
@@ -218,28 +223,31 @@ static bool process_ticks(const char *pid, pid_t *group, uint64_t *ticks)
     if (f)
         fclose(f);
     line[n] = '\0';
+    *out = (struct stat_of){.pid = (pid_t)strtol(pid, NULL, 10)};
     char *at = strrchr(line, ')');
     for (int field = 2; at && field <= 17; field++) {
         at = strchr(at + 1, ' ');
+        if (at && field + 1 == 4)
+            out->parent = (pid_t)strtol(at, NULL, 10);
         if (at && field + 1 == 5)
-            *group = (pid_t)strtol(at, NULL, 10);
+            out->group = (pid_t)strtol(at, NULL, 10);
         if (at && field + 1 >= 14)
-            *ticks += strtoull(at, NULL, 10);
+            out->ticks += strtoull(at, NULL, 10);
     }
     return at != NULL;
 }
 
 /* Has the process a thread that runs, or is ready to and waits for a processor? Its state is behind
  * its name. */
-static bool process_ready(const char *pid)
+static bool process_ready(pid_t pid)
 {
     char path[80];
     bool ready = false;
-    snprintf(path, sizeof path, "/proc/%.20s/task", pid);
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *d = opendir(path);
     for (struct dirent *e; d && !ready && (e = readdir(d));) {
         char line[128] = "";
-        snprintf(path, sizeof path, "/proc/%.20s/task/%.20s/stat", pid, e->d_name);
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)pid, e->d_name);
         FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "re");
         const char *at = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
         ready = at && strncmp(at, ") R", 3) == 0;
@@ -251,24 +259,53 @@ static bool process_ready(const char *pid)
     return ready;
 }
 
-/* Of the worker's whole group: compilers that it started belong to it. */
-static uint64_t group_ticks(pid_t leader, bool *ready)
+/* All processes of this machine; to be freed. NULL: none, or out of memory. */
+static struct stat_of *processes_list(size_t *count)
 {
-    uint64_t all = 0;
-    *ready = false;
+    struct stat_of *all = NULL, one;
+    size_t room = 0;
+    *count = 0;
     DIR *d = opendir("/proc");
     for (struct dirent *e; d && (e = readdir(d));) {
-        pid_t group = 0;
-        uint64_t ticks = 0;
-        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
-            process_ticks(e->d_name, &group, &ticks) && group == leader) {
-            all += ticks;
-            *ready = *ready || process_ready(e->d_name);
+        if (e->d_name[0] < '1' || e->d_name[0] > '9' || !process_stat(e->d_name, &one))
+            continue;
+        if (*count == room) {
+            room = room ? 2 * room : 256;
+            struct stat_of *more = realloc(all, room * sizeof *all);
+            if (!more)
+                break;
+            all = more;
         }
+        all[(*count)++] = one;
     }
     if (d)
         closedir(d);
     return all;
+}
+
+/* Of the worker, its group, and what these started: compilers have groups of their own. */
+static uint64_t family_ticks(pid_t leader, bool *ready)
+{
+    size_t n;
+    uint64_t sum = 0;
+    struct stat_of *all = processes_list(&n);
+    *ready = false;
+    for (bool more = all != NULL; more;) {
+        more = false;
+        for (size_t i = 0; i < n; i++) {
+            bool ours = all[i].group == leader;
+            for (size_t k = 0; k < n && !ours; k++)
+                ours = all[k].ours && all[k].pid == all[i].parent;
+            more = more || (ours && !all[i].ours);
+            all[i].ours = all[i].ours || ours;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        sum += all[i].ours ? all[i].ticks : 0;
+        *ready = *ready || (all[i].ours && process_ready(all[i].pid));
+    }
+    free(all);
+    return sum;
 }
 
 /* A worker that waits for its device uses a little time too: less than a hundredth of a processor
@@ -279,7 +316,7 @@ static void watch_activity(struct process *p, double limit)
     if (limit <= 0 || now - p->looked < every)
         return;
     bool ready;
-    const uint64_t ticks = group_ticks(p->pid, &ready);
+    const uint64_t ticks = family_ticks(p->pid, &ready);
     const double used = (double)(ticks - p->ticks) / (double)sysconf(_SC_CLK_TCK);
     if (ready || ticks < p->ticks || used > 0.01 * (now - p->looked))
         p->active = now;

@@ -29,7 +29,7 @@ struct process {
     enum process_phase phase;
     double phase_start, spent[WORKER_PHASES];
     double active, looked; /* when it last did something, and when that was last looked at */
-    uint64_t ticks;        /* of processor time that it and its compilers had used by then */
+    uint64_t ticks;        /* of processor time that it and what it started had used by then */
     bool lost;             /* it did not end by itself and well: set by process_result */
     size_t result;         /* offset of the result's line + 1; 0: none */
     char killed[256];      /* why we ended it; "" if we did not */
