@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -60,21 +61,25 @@ static void tell_scene(int fd, const char *scene)
     tell(fd, picture);
 }
 
-/* How often the log has a line of a canary, or of a case. */
-static unsigned log_count(bool canaries)
+/* Adds a line to the log; how many of its kind, canaries or cases, stood there before. One worker at a
+ * time, or two that begin together would take the same turn. */
+static unsigned log_add(const char *name, const char *device)
 {
     const char *log = getenv("FAKE_LOG");
+    const bool canary = strcmp(name, "canary") == 0;
     char line[512];
     unsigned n = 0;
-    FILE *f = log ? fopen(log, "r") : NULL;
-    while (f && fgets(line, sizeof line, f))
-        n += (strncmp(line, "canary ", 7) == 0) == canaries;
-    if (f)
-        fclose(f);
+    FILE *f = log ? fopen(log, "a+") : NULL;
+    if (!f)
+        return 0;
+    (void)flock(fileno(f), LOCK_EX);
+    rewind(f);
+    while (fgets(line, sizeof line, f))
+        n += (strncmp(line, "canary ", 7) == 0) == canary;
+    fprintf(f, "%s %s\n", name, device);
+    fclose(f);
     return n;
 }
-
-static void log_add(const char *name, const char *device);
 
 /* Behaves for each case that is asked, and in the end. */
 static int stay(const char *how, const char *name, const char *device, int fd)
@@ -108,25 +113,14 @@ static int stay(const char *how, const char *name, const char *device, int fd)
     return 0;
 }
 
-static void log_add(const char *name, const char *device)
-{
-    const char *log = getenv("FAKE_LOG");
-    FILE *f = log ? fopen(log, "a") : NULL;
-    if (f) {
-        fprintf(f, "%s %s\n", name, device);
-        fclose(f);
-    }
-}
-
 /* "CASES/CANARIES": a letter for each run in its turn, the last one for all that follow. */
 static void play(const char *script, bool canary, int fd)
 {
     const char *slash = strchr(script, '/');
     const char *part = canary && slash ? slash + 1 : canary ? "R" : script;
     const size_t n = strcspn(part, "/");
-    const unsigned turn = log_count(canary);
+    const unsigned turn = log_add(canary ? "canary" : "case", script); /* before it may die */
     const char letter = n ? part[turn < n ? turn : n - 1] : 'R';
-    log_add(canary ? "canary" : "case", script); /* before it may die */
     switch (letter) {
     case 'f':
         sleep_s(0.03); /* fall through */
