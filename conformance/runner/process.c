@@ -290,7 +290,9 @@ static uint64_t family_ticks(pid_t leader, bool *ready)
     uint64_t sum = 0;
     struct stat_of *all = processes_list(&n);
     *ready = false;
-    for (bool more = all != NULL; more;) {
+    if (!all)
+        return 0;
+    for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < n; i++) {
             bool ours = all[i].group == leader;
