@@ -51,9 +51,9 @@ SEEDED = 0.01  # the relative bias that every scene must show when it is put in
 EQUAL, DIFFERS = "equal", "differs"
 ROWS = [
     ("furnace", "", 192, 96, 192, EQUAL),
-    ("cornell", "", 4608, 192, 4608, EQUAL),
+    ("cornell", "", 9216, 384, 9216, EQUAL),
     ("veach-mis", "--plugins", 1536, 192, 12288, EQUAL),
-    ("glass", "--plugins", 1536, 192, 1536, EQUAL),
+    ("glass", "--plugins", 3072, 384, 3072, EQUAL),
     ("textured", "--plugins", 768, 96, 768, EQUAL),
     ("hdri", "--plugins", 1536, 96, 3072, EQUAL),
     ("thin-lens", "--plugins", 1536, 96, 6144, EQUAL),
@@ -64,7 +64,7 @@ ROWS = [
     ("direct-sphere", "", 192, 96, 192, EQUAL),
     ("mitsuba_scenes/materials", "--plugins", 768, 384, 1536, EQUAL),
     ("mitsuba_scenes/principled", "--plugins", 1536, 384, 1536, EQUAL),
-    ("mitsuba_scenes/camera", "--plugins", 1536, 192, 1536, EQUAL),
+    ("mitsuba_scenes/camera", "--plugins", 3072, 384, 3072, EQUAL),
     ("mitsuba_scenes/lights", "--plugins", 6144, 768, 6144, EQUAL),
     ("mitsuba_scenes/media", "--plugins", 1536, 384, 3072, EQUAL),
     ("mitsuba_scenes/instances", "", 768, 384, 1536, EQUAL),
