@@ -292,15 +292,14 @@ static uint64_t family_ticks(pid_t leader, bool *ready)
     *ready = false;
     if (!all)
         return 0;
-    for (bool more = true; more;) {
+    for (size_t i = 0; i < n; i++)
+        all[i].ours = all[i].group == leader;
+    for (bool more = true; more;) { /* few are ours: so their children are looked for */
         more = false;
-        for (size_t i = 0; i < n; i++) {
-            bool ours = all[i].group == leader;
-            for (size_t k = 0; k < n && !ours; k++)
-                ours = all[k].ours && all[k].pid == all[i].parent;
-            more = more || (ours && !all[i].ours);
-            all[i].ours = all[i].ours || ours;
-        }
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = 0; all[k].ours && i < n; i++)
+                if (!all[i].ours && all[i].parent == all[k].pid)
+                    all[i].ours = more = true;
     }
     for (size_t i = 0; i < n; i++) {
         sum += all[i].ours ? all[i].ticks : 0;
