@@ -143,11 +143,15 @@ unsigned bvh_define(enum bvh_kind tree);
 struct backend; /* one opened device of one API */
 
 /* A program beside the kernel, for shaders without a scene (shade_api.c): one entry of a text in
- * the kernel's dialect, run over work-items in one dimension, whose arguments are buffers. */
+ * the kernel's dialect, run over work-items in one dimension, whose arguments are buffers. It may
+ * write those that have no `in`, or an `out`. */
 struct job_source {
     const char *text;
     char hash[33];     /* of the text */
     const char *entry; /* "asl_points" */
+    /* "asl_uniform": an entry of the same arguments that one work-item runs before each launch of
+     * the other; NULL: none */
+    const char *once;
     enum math_mode mode;
 };
 struct job_buffer {

@@ -51,8 +51,10 @@ static void log_place(const char *log, struct error *err)
 
 static enum status build(struct shade *s, struct state *t, struct error *err)
 {
-    struct job_source source = {
-        .text = t->program.source.data, .entry = "asl_points", .mode = s->opt.mode};
+    struct job_source source = {.text = t->program.source.data,
+                                .entry = "asl_points",
+                                .once = t->program.emitted.uniform_words ? "asl_uniform" : NULL,
+                                .mode = s->opt.mode};
     struct build_info info = {0};
     snprintf(source.hash, sizeof source.hash, "%s", t->program.hash);
     t->api->job_release(t->backend, t->job);
@@ -77,6 +79,8 @@ static enum status translate(struct shade *s, struct state *t, struct error *err
     bool same = t->job && strcmp(p.hash, t->program.hash) == 0;
     shade_program_free(&t->program);
     t->program = p;
+    s->info.uniform_operations = p.emitted.uniform_operations;
+    s->info.uniform_words = p.emitted.uniform_words;
     return same ? STATUS_OK : build(s, t, err);
 }
 
@@ -126,6 +130,7 @@ static enum status launch(void *ctx, const struct shade_device_launch *l, struct
     const struct job_buffer buffers[] = {
         {l->k, NULL, sizeof *l->k, "the launch settings"},
         {l->args, NULL, l->arg_words * sizeof *l->args, "the argument area"},
+        {NULL, NULL, l->uniform_words * sizeof *l->args, "what is the same at all points"},
         {l->grid, NULL, l->grid_floats * sizeof *l->grid, "the grid"},
         {l->points, NULL, l->point_words * sizeof *l->points, "the points"},
         {NULL, l->out, l->out_words * sizeof *l->out, "the outputs"},

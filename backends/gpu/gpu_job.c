@@ -7,8 +7,8 @@
 
 struct job_program {
     gpu_module module;
-    gpu_function function;
-    uint32_t threads; /* most in a block */
+    gpu_function function, once; /* once: NULL, or run by one work-item before each launch */
+    uint32_t threads;            /* most in a block */
 };
 
 /* ---- building ------------------------------------------------------------------------------- */
@@ -38,6 +38,8 @@ enum status gpu_job_build(struct backend *b, const struct job_source *source,
         s = gpu_module_make(b, &request, &p->module, &resources, info, err);
     if (s == STATUS_OK) {
         gpu_result code = b->driver->ModuleGetFunction(&p->function, p->module, source->entry);
+        if (code == GPU_OK && source->once)
+            code = b->driver->ModuleGetFunction(&p->once, p->module, source->once);
         if (code != GPU_OK)
             s = gpu_error(err, b->driver, code, GPU_CALL_ModuleGetFunction);
     }
@@ -98,9 +100,14 @@ static enum status job_launch(struct backend *b, const struct job_program *p, gp
         return gpu_error(err, b->driver, code, GPU_CALL_StreamSynchronize);
     double begin = clock_s();
     const unsigned blocks = (unsigned)((items + group - 1) / group);
-    for (uint32_t k = 0; code == GPU_OK && k < iterations; k++)
-        code = b->driver->LaunchKernel(p->function, blocks, 1, 1, group, 1, 1, 0, b->stream,
-                                       arguments, NULL);
+    for (uint32_t k = 0; code == GPU_OK && k < iterations; k++) {
+        if (p->once)
+            code =
+                b->driver->LaunchKernel(p->once, 1, 1, 1, 1, 1, 1, 0, b->stream, arguments, NULL);
+        if (code == GPU_OK)
+            code = b->driver->LaunchKernel(p->function, blocks, 1, 1, group, 1, 1, 0, b->stream,
+                                           arguments, NULL);
+    }
     if (code != GPU_OK)
         return gpu_error(err, b->driver, code, GPU_CALL_LaunchKernel);
     code = b->driver->StreamSynchronize(b->stream);

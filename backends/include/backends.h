@@ -466,7 +466,7 @@ struct shade_options {
     enum shade_form form;       /* of the engine native; others have one */
     bool bake;                  /* parameters become constants: reparam compiles again */
     bool stay_in_loops;         /* nothing is moved out of loops (asl_lower_options) */
-    bool stay_at_points;        /* native, llvm: each point does what is the same at all of them */
+    bool stay_at_points;        /* engines that compile: each point does what is the same at all */
     unsigned threads;           /* engines of the processor; 0: parallel_threads() */
     uint32_t work_group;        /* engines of devices; 0: the device's choice */
     uint64_t step_budget;       /* interpreters: steps of one point; 0: 100 million */
@@ -550,8 +550,8 @@ struct shade_info {
     double translate_s; /* group to the text that a compiler reads */
     double compile_s;   /* that compiler, and loading what it made */
     bool cached;
-    /* Of native and llvm: instructions that run once for a grid, and words that they leave to its
-     * points (asl_emitted). Of others 0. */
+    /* Of engines that compile: instructions that run once for a grid, and words that they leave to
+     * its points (asl_emitted). Of others 0. */
     size_t uniform_operations, uniform_words;
     struct asl_grid_work work; /* of `grid`: what its runs did; of others 0 */
     uint64_t work_points;      /* that it ran, each as often as it did */

@@ -7,7 +7,7 @@
 
 struct job_program {
     cl_program compiled;
-    cl_kernel kernel;
+    cl_kernel kernel, once; /* once: NULL, or run by one work-item before each launch */
     struct opencl_kept kept;
     char *text; /* of the source: a program's binary is asked for by way of it */
     char options[256];
@@ -35,6 +35,17 @@ static void options_make(const struct backend *b, enum math_mode mode, char *buf
                  : "");
 }
 
+static enum status kernel_make(const struct backend *b, cl_program compiled, const char *entry,
+                               cl_kernel *out, struct error *err)
+{
+    cl_int code;
+    cl_kernel kernel = b->cl->CreateKernel(compiled, entry, &code);
+    if (code != CL_SUCCESS)
+        return cl_error(err, code, "clCreateKernel");
+    *out = kernel;
+    return STATUS_OK;
+}
+
 static enum status job_compile(const struct backend *b, const struct job_source *source,
                                struct job_program *p, struct build_info *info, struct error *err)
 {
@@ -58,11 +69,9 @@ static enum status job_compile(const struct backend *b, const struct job_source 
         }
         opencl_kept_put(b, &p->kept, p->compiled);
     }
-    p->kernel = b->cl->CreateKernel(p->compiled, source->entry, &code);
-    if (code != CL_SUCCESS) {
-        p->kernel = NULL;
-        return cl_error(err, code, "clCreateKernel");
-    }
+    TRY(kernel_make(b, p->compiled, source->entry, &p->kernel, err));
+    if (source->once)
+        TRY(kernel_make(b, p->compiled, source->once, &p->once, err));
     if (b->cl->GetKernelWorkGroupInfo(p->kernel, b->device, CL_KERNEL_WORK_GROUP_SIZE,
                                       sizeof p->group_most, &p->group_most, NULL) != CL_SUCCESS)
         p->group_most = 0;
@@ -75,6 +84,8 @@ void opencl_job_release(struct backend *b, struct job_program *p)
         return;
     if (p->kernel)
         b->cl->ReleaseKernel(p->kernel);
+    if (p->once)
+        b->cl->ReleaseKernel(p->once);
     if (p->kernel && p->text)
         opencl_kept_again(b, &p->kept, p->text, p->options);
     if (p->compiled)
@@ -110,18 +121,25 @@ static enum status job_launch(struct backend *b, const struct job_program *p, co
     const size_t group = group_wanted       ? group_wanted
                          : b->shares_memory ? opencl_group_small(p->group_most)
                                             : 0,
-                 all = group ? (items + group - 1) / group * group : items;
+                 all = group ? (items + group - 1) / group * group : items, one = 1;
     if (group_wanted)
         TRY(work_group_check(&b->info, wanted, "this program", p->group_most, err));
     cl_int code = CL_SUCCESS;
     for (cl_uint i = 0; code == CL_SUCCESS && i < count; i++)
         code = b->cl->SetKernelArg(p->kernel, i, sizeof at[i], &at[i]);
+    for (cl_uint i = 0; code == CL_SUCCESS && p->once && i < count; i++)
+        code = b->cl->SetKernelArg(p->once, i, sizeof at[i], &at[i]);
     if (code != CL_SUCCESS)
         return cl_error(err, code, "clSetKernelArg");
     const char *call = NULL;
     double begin = clock_s();
     for (uint32_t k = 0; code == CL_SUCCESS && k < iterations; k++) {
         call = "clEnqueueNDRangeKernel";
+        if (p->once) /* the queue is in order */
+            code =
+                b->cl->EnqueueNDRangeKernel(b->queue, p->once, 1, NULL, &one, &one, 0, NULL, NULL);
+        if (code != CL_SUCCESS)
+            break;
         code = b->cl->EnqueueNDRangeKernel(b->queue, p->kernel, 1, NULL, &all,
                                            group ? &group : NULL, 0, NULL, NULL);
         if (code != CL_SUCCESS)
@@ -139,8 +157,8 @@ static enum status buffers_make(struct backend *b, const struct job_buffer *buff
     enum status s = STATUS_OK;
     for (size_t i = 0; s == STATUS_OK && i < count; i++) {
         const struct job_buffer *f = &buffers[i];
-        s = opencl_buffer(b, f->out ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY, f->bytes ? f->bytes : 4,
-                          NULL, f->what, &at[i], err);
+        s = opencl_buffer(b, f->in && !f->out ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE,
+                          f->bytes ? f->bytes : 4, NULL, f->what, &at[i], err);
         if (s != STATUS_OK || !f->in || !f->bytes)
             continue;
         cl_int code =

@@ -274,6 +274,7 @@ static enum status launch_run(struct device_run *r, size_t first, size_t count,
     struct shade_device_launch l = {.k = &k,
                                     .args = r->args,
                                     .arg_words = r->input.arg_words + rows_tell(r, first, count),
+                                    .uniform_words = r->program->emitted.uniform_words,
                                     .grid = r->input.grid,
                                     .grid_floats = r->input.grid_floats,
                                     .points =

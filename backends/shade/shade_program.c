@@ -64,7 +64,7 @@ static enum status program_write(const struct shade *s, const char *const *befor
                                  struct asl_emit_options *o, emit_function *emit, const char *after,
                                  struct shade_program *out, struct error *err)
 {
-    struct shade_program p = {0};
+    struct shade_program p = {.host = o->host};
     const char **outputs = ARENA_ARRAY(&p.arena, const char *, s->output_count + 1);
     enum status st = outputs ? STATUS_OK : no_memory(err);
     for (size_t i = 0; outputs && i < s->output_count; i++)
@@ -108,7 +108,7 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
     struct asl_emit_options o = {.wide = wide,
                                  .host = host,
                                  .copies = wide && s->opt.form == SHADE_COPIES,
-                                 .uniform = host && !s->opt.stay_at_points};
+                                 .uniform = !s->opt.stay_at_points};
     if (st == STATUS_OK)
         st = program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);
     if (st == STATUS_OK)
@@ -155,10 +155,9 @@ static enum status args_place(const struct shade *s, struct shade_program *p,
                               const union asl_slot *area, struct shade_words *w, struct error *err)
 {
     const struct asl_emitted *x = &p->emitted;
-    size_t n = asl_code_args(p->code);
+    size_t n = asl_code_args(p->code), words = n + x->image_count + x->answer_words + 2;
     uint32_t at;
-    enum status st =
-        shade_words_take(w, n + x->image_count + x->answer_words + x->uniform_words + 2, &at, err);
+    enum status st = shade_words_take(w, words + (p->host ? x->uniform_words : 0), &at, err);
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         struct asl_code_arg arg = asl_code_arg_at(p->code, i);
         bool string = !arg.is_set && asl_type_scalar(arg.type, arg.slot) == ASL_STRING;

@@ -28,6 +28,7 @@ struct shade_program {
     struct text source;           /* all of it */
     size_t library;               /* bytes in front of the device library in it */
     char hash[33];                /* of the source */
+    bool host;                    /* it has one, and its uniform words in the argument area */
     struct shade_strings strings; /* emitted ones, then those of the argument area */
 };
 
@@ -65,7 +66,7 @@ enum status shade_input_make(const struct shade *s, struct shade_program *p,
 struct shade_device_launch {
     const struct shade_launch *k;
     const uint32_t *args;
-    size_t arg_words;
+    size_t arg_words, uniform_words;
     const float *grid;
     size_t grid_floats;
     const uint32_t *points; /* NULL: of the grid */

@@ -960,8 +960,8 @@ static const struct option options[] = {
      .help = "what is the same in each turn of a loop is not moved out of it, to see what that "
              "is worth"},
     {"--stay-at-points", OPTION_FLAG, AT(opt.stay_at_points),
-     .help = "of native and llvm: each row of points does what is the same at all points, to see "
-             "what that is worth"},
+     .help = "of engines that compile: each point does what is the same at all points, to see what "
+             "that is worth"},
     {"--mode", OPTION_MODE, AT(opt.mode), "MODE", .help = "arithmetic of compiled engines",
      .preset = "strict"},
     {"--form", OPTION_WORD, AT(form), "FORM",

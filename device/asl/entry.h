@@ -82,14 +82,28 @@ asl_points(const struct a_host *host, const struct a_launch *k, const uint *args
 
 #else
 
+#define A_BUFFERS                                                                                  \
+    K_GLOBAL const struct a_launch *k, K_GLOBAL const uint *args, K_GLOBAL uint *uniform,          \
+        K_GLOBAL const float *grid, K_GLOBAL const uint *points, K_GLOBAL uint *out,               \
+        K_GLOBAL uint *failed, K_GLOBAL uint *log
 #ifdef K_OPENCL
-__kernel void
+#define A_KERNEL __kernel void
 #else
-extern "C" __global__ void
+#define A_KERNEL extern "C" __global__ void
 #endif
-asl_points(K_GLOBAL const struct a_launch *k, K_GLOBAL const uint *args, K_GLOBAL const float *grid,
-           K_GLOBAL const uint *points, K_GLOBAL uint *out, K_GLOBAL uint *failed,
-           K_GLOBAL uint *log)
+
+#if A_UNIFORM
+/* One work-item, before the points of a launch. */
+A_KERNEL asl_uniform(A_BUFFERS)
+{
+    struct a_state s;
+    s.args = args;
+    a_uniform(&s, uniform);
+}
+#endif
+
+A_KERNEL
+asl_points(A_BUFFERS)
 {
 #ifdef K_OPENCL
     uint i = (uint)get_global_id(0);
@@ -103,6 +117,9 @@ asl_points(K_GLOBAL const struct a_launch *k, K_GLOBAL const uint *args, K_GLOBA
     s.budget = k->budget;
     s.failed = 0u;
     s.index = i;
+#if A_UNIFORM
+    s.uniform = uniform;
+#endif
     s.log = log; /* the first word counts what records need, whether there is room or not */
     s.log_words = k->log_words;
     if (k->listed)

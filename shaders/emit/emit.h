@@ -226,10 +226,9 @@ struct emit_uniform {
     void (*keep)(struct emit *e, ir_value v, uint32_t k);
 };
 void emit_uniform_layer(struct emit *e, const struct emit_uniform *by);
-/* Has that been computed? Its values are words of the argument area then, or (0) nobody reads them.
- */
+/* Has that been computed? Its values are words of those then, or (false) nobody reads them. */
 bool emit_is_uniform(const struct emit *e, const struct ir_inst *i);
-uint32_t emit_uniform_word(const struct emit *e, ir_value v);
+bool emit_uniform_word(const struct emit *e, ir_value v, uint32_t *word);
 uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i);
 uint32_t emit_host_number(struct emit *e, const struct ir_inst *i);
 /* Does it print or report? */

@@ -973,9 +973,9 @@ static void call(struct emit *e, const struct ir_inst *i)
 }
 
 /* Word k of the argument area. */
-static void argument(struct emit *e, ir_value v, uint32_t k)
+/* A value from word x. */
+static void set_word(struct emit *e, ir_value v, const char *x)
 {
-    const char *x = emit_text(e, e->opt->called ? "A_ARGUMENT(s, %u)" : "s->args[%u]", k);
     emit_set(e, v,
              e->kinds[v] == EMIT_FLOAT ? "A_F(K_AS_FLOAT(%s))"
              : e->kinds[v] == EMIT_INT ? "A_I((int)%s)"
@@ -983,12 +983,28 @@ static void argument(struct emit *e, ir_value v, uint32_t k)
              x);
 }
 
+static void argument(struct emit *e, ir_value v, uint32_t k)
+{
+    set_word(e, v, emit_text(e, e->opt->called ? "A_ARGUMENT(s, %u)" : "s->args[%u]", k));
+}
+
+/* What a_uniform left of it. */
+static void uniform_take(struct emit *e, const struct ir_inst *i)
+{
+    uint32_t word;
+    for (ir_value v = i->result; v < i->result + i->result_count; v++)
+        if (!emit_uniform_word(e, v, &word))
+            continue;
+        else if (e->opt->host)
+            argument(e, v, e->out->uniform_first + word);
+        else
+            set_word(e, v, emit_text(e, "s->uniform[%u]", word));
+}
+
 static void inst(struct emit *e, const struct ir_inst *i)
 {
     if (emit_is_uniform(e, i)) {
-        for (ir_value v = i->result; v < i->result + i->result_count; v++)
-            if (emit_uniform_word(e, v))
-                argument(e, v, emit_uniform_word(e, v));
+        uniform_take(e, i);
         return;
     }
     switch (i->op) {
@@ -1146,7 +1162,7 @@ static void uniform_keep(struct emit *e, ir_value v, uint32_t k)
 static void uniform(struct emit *e)
 {
     static const struct emit_uniform by = {uniform_write, uniform_keep};
-    EMIT("#line 1 \"uniform\"\nK_FN void a_uniform%s(struct a_state%s *s, uint *out)\n{\n",
+    EMIT("#line 1 \"uniform\"\nK_FN void a_uniform%s(struct a_state%s *s, K_GLOBAL uint *out)\n{\n",
          e->suffix, e->suffix);
     e->uniforms = emit_alloc(e, e->code->layer_count + 1u, sizeof *e->uniforms);
     for (uint32_t l = 0; l < e->code->layer_count; l++) {
@@ -1337,6 +1353,8 @@ static void write_state(struct emit *e, struct text *t)
                                    "#ifdef K_COUNT_RAYS\nconst struct k_scene *counting;\n#endif\n"
                  : e->opt->host  ? "uint index;\nconst struct a_host *host;\n"
                                  : "uint index;\nK_GLOBAL uint *log;\nuint log_words;\n");
+    if (e->out->uniform_words && !e->opt->host)
+        text_puts(t, "K_GLOBAL const uint *uniform;\n");
     if (e->asks)
         text_puts(t, "uint waits, replies, reply;\n");
     if (e->opt->called)

@@ -146,9 +146,10 @@ static void inst(struct llvm *l, const struct ir_inst *i)
 {
     static const uint8_t state_words[IR_STATE_COUNT] = {62, 60, 61, 59, 48, 49, 50};
     if (emit_is_uniform(&l->e, i)) {
+        uint32_t word;
         for (ir_value v = i->result; v < i->result + i->result_count; v++)
-            if (emit_uniform_word(&l->e, v))
-                argument(l, v, emit_uniform_word(&l->e, v));
+            if (emit_uniform_word(&l->e, v, &word))
+                argument(l, v, l->e.out->uniform_first + word);
         return;
     }
     switch (i->op) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_uniform.c: what is the same at all points by its operands alone: made of constants and
  * arguments by operations and functions that look at nothing else. A function in front of the
- * layers computes it, once for a grid, and leaves in words behind the argument area what the rest of
- * the text reads. There it is one more argument. Both emitters write that function with what writes
- * the layers. */
+ * layers computes it, once for a grid, and leaves in words of its own what the rest of the text
+ * reads. There it is one more argument. Both emitters write that function with what writes the
+ * layers. */
 #include "emit.h"
 
+/* asl_emitted.uniform_words count from 0; of a value it is 1 more. */
 enum { INSIDE = UINT32_MAX }; /* only that function needs it */
 
 static bool operands_are(const struct emit *e, const struct ir_inst *i)
@@ -55,8 +56,8 @@ static void keep_block(struct emit *e, const struct ir_block *b, const struct em
             uint32_t *word = &e->uniform[i->operands[k]];
             if (*word != INSIDE)
                 continue;
-            *word = e->out->uniform_first + e->out->uniform_words;
             by->keep(e, i->operands[k], e->out->uniform_words++);
+            *word = e->out->uniform_words;
         }
         keep_block(e, i->body, by);
         keep_block(e, i->other, by);
@@ -77,7 +78,8 @@ bool emit_is_uniform(const struct emit *e, const struct ir_inst *i)
     return e->uniform && i->result_count > 0 && e->uniform[i->result];
 }
 
-uint32_t emit_uniform_word(const struct emit *e, ir_value v)
+bool emit_uniform_word(const struct emit *e, ir_value v, uint32_t *word)
 {
-    return e->uniform[v] == INSIDE ? 0 : e->uniform[v];
+    *word = e->uniform[v] - 1;
+    return e->uniform[v] && e->uniform[v] != INSIDE;
 }

@@ -566,9 +566,9 @@ struct asl_emit_options {
     bool copies; /* of wide: a branch's text once more, for rows all of whose points take it */
     bool host;   /* native code: what the library lacks is asked of the host (asl_host_call). Else
                      such calls fail as UNSUPPORTED, with their place */
-    /* With host, for rows or a point: what is the same at all points by its operands alone is no
-     * part of the layers' text. asl_uniform of the program computes it, before points run, from the
-     * argument area into the words of it from asl_emitted.uniform_first on. */
+    /* Of a grid: what is the same at all points by its operands alone is no part of the layers'
+     * text. asl_uniform of the program computes it, before points run, from the argument area into
+     * the words of it from asl_emitted.uniform_first on; without host into an array of its own. */
     bool uniform;
     bool surface;       /* for a hit in a renderer's kernel: one point. What is printed, reported or
                      asked of the host goes to tables, geometry data are u and v; closures are numbers of
@@ -653,8 +653,9 @@ struct asl_emitted {
     size_t image_count;
     const struct asl_emitted_answer *answers; /* behind the images' words */
     size_t answer_count, answer_words;
-    /* Of asl_emit_options.uniform: the words of the argument area that asl_uniform fills, and the
-     * instructions that it runs for that in place of the layers. */
+    /* Of asl_emit_options.uniform: the words that asl_uniform fills, with host from word
+     * uniform_first of the argument area on, and the instructions that it runs for that in place of
+     * the layers. */
     uint32_t uniform_first, uniform_words;
     size_t uniform_operations;
     /* The word behind the answers says where in the area the row of a launch's first point begins;

@@ -60,16 +60,25 @@ struct gpu_event_s {
 };
 enum {
     MOCK_JOB = ENTRY_COUNT,
+    MOCK_ONCE,
     JOB_ARGUMENTS = 2,
     JOB_WORDS = 100
 }; /* a program beside the kernel */
-static struct gpu_function_s functions[] = {{ENTRY_RENDER},     {ENTRY_TRACE},
-                                            {ENTRY_ARITHMETIC}, {ENTRY_PROBE},
-                                            {ENTRY_PASSES},     {ENTRY_HIT},
-                                            {ENTRY_START},      {ENTRY_FLY},
-                                            {ENTRY_SORT},       {ENTRY_OCCLUDE},
-                                            {ENTRY_SHADE},      {ENTRY_SHADOW},
-                                            {ENTRY_FILM},       {(enum kernel_entry)MOCK_JOB}};
+static struct gpu_function_s functions[] = {{ENTRY_RENDER},
+                                            {ENTRY_TRACE},
+                                            {ENTRY_ARITHMETIC},
+                                            {ENTRY_PROBE},
+                                            {ENTRY_PASSES},
+                                            {ENTRY_HIT},
+                                            {ENTRY_START},
+                                            {ENTRY_FLY},
+                                            {ENTRY_SORT},
+                                            {ENTRY_OCCLUDE},
+                                            {ENTRY_SHADE},
+                                            {ENTRY_SHADOW},
+                                            {ENTRY_FILM},
+                                            {(enum kernel_entry)MOCK_JOB},
+                                            {(enum kernel_entry)MOCK_ONCE}};
 
 enum kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
 static struct work {
@@ -175,6 +184,16 @@ static void job_run(const struct work *w)
         sum[i] += in[i];
 }
 
+/* mock_once: the second's first word doubled. */
+static void once_run(const struct work *w)
+{
+    uint32_t *sum = (void *)resolve(w->arguments[1], sizeof *sum);
+    if (w->grid[0] * w->block[0] != 1)
+        mistake("more than one work-item");
+    if (sum)
+        *sum *= 2;
+}
+
 static void queue_run(void)
 {
     for (int i = 0; i < mock_queued; i++) {
@@ -201,6 +220,8 @@ static void queue_run(void)
             render_run(w);
         else if (w->kind == KERNEL && w->function == &functions[MOCK_JOB])
             job_run(w);
+        else if (w->kind == KERNEL && w->function == &functions[MOCK_ONCE])
+            once_run(w);
         else if (w->kind == KERNEL)
             words_run(w);
     }
@@ -378,8 +399,8 @@ gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, con
                    {"k_shade_all", ENTRY_SHADE, PART_RENDER, PIECE_SHADE},
                    {"k_shadow_all", ENTRY_SHADOW, PART_RENDER, PIECE_SHADOW},
                    {"k_film_all", ENTRY_FILM, PART_RENDER, PIECE_ENDS}};
-    *function = &functions[MOCK_JOB];
-    if (module && strcmp(name, "mock_job") == 0)
+    *function = &functions[module && strcmp(name, "mock_once") == 0 ? MOCK_ONCE : MOCK_JOB];
+    if (module && (strcmp(name, "mock_job") == 0 || strcmp(name, "mock_once") == 0))
         return GPU_OK;
     for (size_t i = 0; module && i < sizeof entries / sizeof *entries; i++)
         if (strcmp(name, entries[i].name) == 0 && entries[i].part == module->part &&
@@ -554,7 +575,7 @@ gpu_result mock_LaunchKernel(gpu_function function, unsigned grid_x, unsigned gr
                          (function->entry >= ENTRY_START && function->entry <= ENTRY_FILM)
                      ? 2
                      : 3);
-    if (function == &functions[MOCK_JOB])
+    if (function == &functions[MOCK_JOB] || function == &functions[MOCK_ONCE])
         count = JOB_ARGUMENTS;
     for (int i = 0; i < count; i++) {
         memcpy(&w->arguments[i], parameters[i], sizeof w->arguments[i]);

@@ -35,7 +35,8 @@ static int lost_code(const char *how)
     return strcmp(how, "fault") == 0 ? 700 : strcmp(how, "timeout") == 0 ? GPU_LAUNCH_TIMEOUT : 0;
 }
 
-/* A program beside the kernel: compiled, kept, launched three times over one pair of buffers. */
+/* A program beside the kernel: compiled, kept, launched three times over one pair of buffers, and
+ * before each of them what doubles the first sum. */
 static int job_check(const struct backend_api *api, struct backend *b, const char *how)
 {
     struct error err = {0};
@@ -46,6 +47,9 @@ static int job_check(const struct backend_api *api, struct backend *b, const cha
     CHECK(api->job_build(b, &source, &p, &build, &err) == STATUS_DEVICE && !p);
     CHECK(strstr(err.msg, "ModuleGetFunction"));
     source.entry = "mock_job";
+    source.once = "no_such_either";
+    CHECK(api->job_build(b, &source, &p, &build, &err) == STATUS_DEVICE && !p);
+    source.once = "mock_once";
     CHECK(api->job_build(b, &source, &p, &build, &err) == STATUS_OK && p && build.cached);
     CHECK(build.registers == 128);
     uint32_t in[100], sum[100];
@@ -61,7 +65,8 @@ static int job_check(const struct backend_api *api, struct backend *b, const cha
         CHECK(s == STATUS_DEVICE && strstr(err.msg, "CUDA_ERROR_"));
     } else {
         CHECK(s == STATUS_OK && seconds > 0.0);
-        for (uint32_t i = 0; i < 100; i++)
+        CHECK(sum[0] == 8 * 1000);
+        for (uint32_t i = 1; i < 100; i++)
             CHECK(sum[i] == 1000 + 3 * i);
         CHECK(api->job_run(b, p, buffers, 2, 100, 513, 1, &seconds, &err) == STATUS_UNSUPPORTED);
         CHECK(strstr(err.msg, "513") && strstr(err.msg, "512"));

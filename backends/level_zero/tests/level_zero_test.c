@@ -365,7 +365,8 @@ static void film_and_path(void)
     go_on(STATUS_OK);
 }
 
-/* A program beside the kernel, whose launches add to one buffer. */
+/* A program beside the kernel, whose launches add to one buffer, each behind one work-item that
+ * doubles its first word. */
 static void job_of_launches(void)
 {
     struct error err = {0};
@@ -373,9 +374,13 @@ static void job_of_launches(void)
     struct backend *b = NULL;
     struct job_program *p = NULL;
     struct build_info info = {0};
-    struct job_source source = {.text = "__kernel void bump(__global const uint *by, __global uint "
-                                        "*sum) { sum[get_global_id(0)] += by[get_global_id(0)]; }",
+    struct job_source source = {.text =
+                                    "__kernel void bump(__global const uint *by, __global uint "
+                                    "*sum) { sum[get_global_id(0)] += by[get_global_id(0)]; }"
+                                    "__kernel void twice(__global const uint *by, __global uint "
+                                    "*sum) { sum[get_global_id(0)] *= 2; }",
                                 .entry = "bump",
+                                .once = "twice",
                                 .mode = MODE_STRICT};
     uint32_t by[2] = {1, 2}, sum[2] = {10, 20};
     const struct job_buffer buffers[] = {{by, NULL, sizeof by, "the steps"},
@@ -385,7 +390,7 @@ static void job_of_launches(void)
     go_on(level_zero_api.open(&g.found[0], &b, &err));
     go_on(level_zero_api.job_build(b, &source, &p, &info, &err));
     go_on(level_zero_api.job_run(b, p, buffers, 2, 2, 2, ITERATIONS, &seconds, &err));
-    go_on(sum[0] == 13 && sum[1] == 26 ? STATUS_OK : STATUS_ARG);
+    go_on(sum[0] == ((10 * 2 + 1) * 2 + 1) * 2 + 1 && sum[1] == 26 ? STATUS_OK : STATUS_ARG);
     level_zero_api.job_release(b, p);
     level_zero_api.close(b);
     go_on(STATUS_OK);
@@ -432,7 +437,7 @@ static void a_picture_needs_each_wait(void **state)
 static void a_job_needs_each_barrier(void **state)
 {
     (void)state;
-    each_is_missed(job_of_launches, "barrier", ITERATIONS - 1);
+    each_is_missed(job_of_launches, "barrier", 2 * ITERATIONS - 1);
 }
 static void a_job_needs_each_wait(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shade_uniform_test.c: what is the same at all points runs once for a grid of a compiled engine:
  * the interpreter's bits, also after parameters changed; as many operations as are counted by hand;
- * and time that goes down with them. */
+ * and time that goes down with them. Engines are arguments; without one all of the processor's, and
+ * OpenCL's first device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,22 +71,38 @@ static void fixture_close(struct fixture *f)
     *f = (struct fixture){0};
 }
 
-static bool has_llvm(void)
-{
-    struct device_info d;
-    struct error err = {0};
-    return device_find("native", &d, &err) == STATUS_OK && strstr(d.compiler, "LLVM 15");
-}
-
 /* Engines that do such work once, and the forms that they have. */
 static const struct way {
     const char *engine;
     enum shade_form form;
-} ways[] = {{"native", SHADE_ROWS},
+} here[] = {{"native", SHADE_ROWS},
             {"native", SHADE_COPIES},
             {"native", SHADE_POINT},
-            {"llvm", SHADE_ROWS}};
-static size_t way_count(void) { return has_llvm() ? 4 : 3; }
+            {"llvm", SHADE_ROWS},
+            {"opencl:0", SHADE_POINT}};
+enum { WAYS = sizeof here / sizeof *here };
+static struct way ways[WAYS];
+static size_t way_number;
+
+static bool is_here(const struct way *w)
+{
+    struct device_info d;
+    struct error err = {0};
+    const bool llvm = strcmp(w->engine, "llvm") == 0;
+    return device_find(llvm ? "native" : w->engine, &d, &err) == STATUS_OK &&
+           (!llvm || strstr(d.compiler, "LLVM 15"));
+}
+
+static void way_add(const struct way *w)
+{
+    if (is_here(w) && way_number < WAYS)
+        ways[way_number++] = *w;
+    else
+        print_message("SKIP %s: it is not here\n", w->engine);
+}
+
+/* Processor time of a driver's threads and compilers is not asked. */
+static bool is_timed(const struct way *w) { return strchr(w->engine, ':') == NULL; }
 
 static void assert_same_words(const struct fixture *a, const struct fixture *b)
 {
@@ -148,7 +165,7 @@ static void values_are_the_interpreters(void **state)
     for (size_t c = 0; c < EXACT; c++) {
         const bool colour = strstr(exact[c][0], "color k") != NULL;
         struct fixture want = {0}, got = {0};
-        for (size_t w = 0; w < way_count(); w++) {
+        for (size_t w = 0; w < way_number; w++) {
             fixture_open(&want, "interp", exact[c], (struct shade_options){.threads = 1});
             fixture_open(&got, ways[w].engine, exact[c],
                          (struct shade_options){.form = ways[w].form, .level = 2, .threads = 2});
@@ -176,7 +193,7 @@ static void bounded_functions_keep_their_bits(void **state)
         "r += noise(\"simplex\", k * 9, n * 1.7) * v + atan2(k, n); }",
         NULL};
     const struct shade_points points = {.grid = {.width = 37, .height = 5}};
-    for (size_t w = 0; w < way_count(); w++) {
+    for (size_t w = 0; w < way_number; w++) {
         struct fixture at[2] = {0};
         for (int stays = 0; stays < 2; stays++) {
             fixture_open(
@@ -225,7 +242,7 @@ static void work_is_counted(void **state)
 {
     (void)state;
     for (size_t c = 0; c < sizeof counted / sizeof *counted; c++)
-        for (size_t w = 0; w < way_count(); w++) {
+        for (size_t w = 0; w < way_number; w++) {
             struct fixture f = {0};
             fixture_open(&f, ways[w].engine, counted[c].source,
                          (struct shade_options){.form = ways[w].form, .level = 2});
@@ -255,7 +272,9 @@ static void a_heavy_uniform_part_costs_nothing(void **state)
     assert_false(t.failed);
     const char *const source[] = {t.data, NULL};
     const struct shade_points points = {.grid = {.width = 256, .height = 128}, .iterations = 5};
-    for (size_t w = 0; w < way_count(); w++) {
+    for (size_t w = 0; w < way_number; w++) {
+        if (!is_timed(&ways[w]))
+            continue;
         struct fixture at[2] = {0};
         double took[2];
         for (int stays = 0; stays < 2; stays++) {
@@ -277,8 +296,14 @@ static void a_heavy_uniform_part_costs_nothing(void **state)
     text_free(&t);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    for (int i = 1; i < argc; i++)
+        way_add(&(struct way){argv[i], SHADE_POINT});
+    for (size_t i = 0; argc == 1 && i < WAYS; i++)
+        way_add(&here[i]);
+    if (way_number == 0)
+        return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_the_interpreters),
         cmocka_unit_test(bounded_functions_keep_their_bits),
