@@ -762,11 +762,22 @@ case_scenes()
     run 0 scenes thumbnail cornell -o out/r.png --spp 2 --width 20 --device reference --json
     [ "$(json width)x$(json height) $(json mode)" = "20x20 reference" ] || fail "another picture"
     rm out/*
+    run 0 scenes random 7-12 -o out/12.json
+    prints '^wrote out/12.json$'
+    run 0 scenes random 7-12 -o out/again.json --json
+    [ "$(json scene)" = out/again.json ] || fail "another file"
+    cmp out/12.json out/again.json
+    run 0 scenes describe out/12.json
+    prints 'random scene 12 of seed 7'
+    run 0 scenes random 18446744073709551615-0 -o out/last.json
+    rm out/*
     printf '{"isophote": 1, "camera": {}}' >s.json
     run 2 scenes describe s.json
     says 's.json:1:[0-9]+: error'
     for what in "describe" "list cornell" "describe cornell blob" "thumbnail cornell" "describe cornell -o out/a.png" \
-        "paint cornell" "describe no-such-scene" "thumbnail cornell -o out/a.png --width x" "thumbnail no-such-scene -o out/a.png"; do
+        "paint cornell" "describe no-such-scene" "thumbnail cornell -o out/a.png --width x" "thumbnail no-such-scene -o out/a.png" \
+        "random" "random 7-12" "random 7 -o out/a.json" "random -7-12 -o out/a.json" "random 7-12x -o out/a.json" \
+        "random +7-12 -o out/a.json" "random 18446744073709551616-0 -o out/a.json" "random 7--1 -o out/a.json"; do
         # shellcheck disable=SC2086 # words
         run 2 scenes $what
         [ ! -s stdout ] || fail "scenes $what prints a result"

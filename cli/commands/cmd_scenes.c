@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* isophote scenes: the library's, what one holds, and a small picture of it. */
+/* isophote scenes: the library's, what one holds, a small picture of it, and scenes at random. */
 #include "cli.h"
+#include "conformance.h"
 
 #include <string.h>
 
@@ -203,26 +204,66 @@ static int thumbnail(const struct scenes_command *c, const char *name)
     return command_run(&command_render, c->json ? 11 : 10, (char **)words);
 }
 
+static bool said_json(const char *out)
+{
+    struct json_writer w = {.pretty = true};
+    json_begin_object(&w);
+    json_key_string(&w, "scene", out);
+    json_end_object(&w);
+    return json_print(&w);
+}
+
+static enum status at_random(const struct scenes_command *c, const char *word, bool *written,
+                             struct error *err)
+{
+    struct text t = {0};
+    enum status s = conform_random_scene(word, &t, err);
+    if (s == STATUS_OK)
+        s = file_write(c->out, t.data, t.len, err);
+    text_free(&t);
+    if (s == STATUS_OK && c->json)
+        *written = said_json(c->out);
+    else if (s == STATUS_OK)
+        printf("wrote %s\n", c->out);
+    return s;
+}
+
+/* What it needs beside the verb. */
+static enum status words_check(const struct scenes_command *c, const char *what, bool alone,
+                               const struct arguments *args, struct error *err)
+{
+    static const char *const verbs[] = {"list", "describe", "thumbnail", "random"};
+    const bool writes = strcmp(what, "thumbnail") == 0 || strcmp(what, "random") == 0;
+    bool known = false;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        known = known || strcmp(what, verbs[i]) == 0;
+    if (!known)
+        return error_msg(err, STATUS_ARG, "scenes %s: expected list, describe, thumbnail or random",
+                         what);
+    if (args->count != (alone ? args->count != 0 : 2))
+        return error_msg(err, STATUS_ARG, "scenes %s takes %s", what,
+                         alone ? "no scene" : "a scene");
+    if (writes != (c->out != NULL))
+        return error_msg(err, STATUS_ARG,
+                         "scenes thumbnail and scenes random need -o FILE; list and describe take "
+                         "none");
+    return STATUS_OK;
+}
+
 static int run(void *settings, const struct arguments *args)
 {
     const struct scenes_command *c = settings;
     const char *what = args->count ? args->words[0] : "list";
     struct error err = {0};
     struct arena a = {0};
-    enum status s;
     bool written = true;
-    bool is_list = strcmp(what, "list") == 0, is_thumbnail = strcmp(what, "thumbnail") == 0;
-    if (!is_list && !is_thumbnail && strcmp(what, "describe") != 0)
-        s = error_msg(&err, STATUS_ARG, "scenes %s: expected list, describe or thumbnail", what);
-    else if (args->count != (is_list ? args->count != 0 : 2))
-        s = error_msg(&err, STATUS_ARG, "scenes %s takes %s", what,
-                      is_list ? "no scene" : "a scene");
-    else if (is_thumbnail != (c->out != NULL))
-        s = error_msg(&err, STATUS_ARG,
-                      "scenes thumbnail needs -o FILE; list and describe take none");
-    else if (is_thumbnail)
+    const bool is_list = strcmp(what, "list") == 0;
+    enum status s = words_check(c, what, is_list, args, &err);
+    if (s == STATUS_OK && strcmp(what, "thumbnail") == 0)
         return thumbnail(c, args->words[1]);
-    else
+    if (s == STATUS_OK && strcmp(what, "random") == 0)
+        s = at_random(c, args->words[1], &written, &err);
+    else if (s == STATUS_OK)
         s = is_list ? list(c, &a, &written, &err) : describe(c, &a, args->words[1], &written, &err);
     arena_free(&a);
     if (s != STATUS_OK)
@@ -232,8 +273,8 @@ static int run(void *settings, const struct arguments *args)
 
 #define AT(member) offsetof(struct scenes_command, member)
 static const struct option options[] = {
-    {"-o", OPTION_STRING, AT(out), "FILE", .help = "of thumbnail: where the picture goes",
-     .writes = FILE_PICTURE},
+    {"-o", OPTION_STRING, AT(out), "FILE", .help = "where the picture goes; of random, the scene",
+     .writes = FILE_PICTURE | FILE_SCENE},
     {"--device", OPTION_STRING, AT(device), "ID", .help = "of thumbnail: what renders it",
      .preset = "native"},
     {"--width", OPTION_STRING, AT(width), "W", .help = "of thumbnail: pixels", .preset = "160"},
@@ -243,20 +284,24 @@ static const struct option options[] = {
 const struct command command_scenes = {
     .name = "scenes",
     .group = "what is here",
-    .line = "list the scenes of the library, say what one holds, or draw it small",
+    .line = "list the scenes of the library, say what one holds, draw it small, or make one",
     .usage = "isophote scenes [list] [--json]\n"
              "isophote scenes describe SCENE [--json]\n"
-             "isophote scenes thumbnail SCENE -o FILE.png [options]",
-    .summary = "Lists the scenes that come with Isophote, each with what its file says of it. "
-               "`describe` says what a scene holds: its picture, camera, lights, materials and "
-               "numbers of things. `thumbnail` renders it small.\n"
-               "A scene is a name of that list, or a file.",
+             "isophote scenes thumbnail SCENE -o FILE.png [options]\n"
+             "isophote scenes random SEED-NUMBER -o FILE.json",
+    .summary =
+        "Lists the scenes that come with Isophote, each with what its file says of it. "
+        "`describe` says what a scene holds: its picture, camera, lights, materials and "
+        "numbers of things. `thumbnail` renders it small. `random` writes the scene that the "
+        "case image.random.SEED-NUMBER judges (docs/howto/random_scenes.md).\n"
+        "A scene is a name of that list, or a file.",
     .examples = "isophote scenes\n"
                 "isophote scenes describe cornell --json\n"
-                "isophote scenes thumbnail my-scene.json -o my-scene.png",
+                "isophote scenes thumbnail my-scene.json -o my-scene.png\n"
+                "isophote scenes random 7-12 -o random.json",
     .argument = "SCENE",
     .reads = true,
-    .verbs = "list describe thumbnail",
+    .verbs = "list describe thumbnail random",
     COMMAND_OPTIONS(options),
     .settings_size = sizeof(struct scenes_command),
     .max_args = 2,

@@ -9,6 +9,8 @@
 enum status image_camera(struct run_context *c, struct error *err);
 enum status image_passes(struct run_context *c, struct error *err);
 
+/* Is `word` "SEED-NUMBER", both of digits alone and below 2^64? */
+bool random_word(const char *word, uint64_t *seed, uint64_t *number);
 /* The cases of the first `scenes` scenes of `seed`. */
 enum status random_cases(struct arena *a, uint32_t scenes, uint64_t seed,
                          const struct conform_case **out, size_t *count, struct error *err);

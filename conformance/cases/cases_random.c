@@ -7,6 +7,7 @@
 #include "scene_trial.h"
 #include "steps/offers.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,16 +123,36 @@ static enum status fail_with_scene(struct run_context *c, const struct scene_tri
 
 /* ---- cases ---------------------------------------------------------------------------------- */
 
-static bool parse_name(const char *name, uint64_t *seed, uint64_t *number)
+static bool digits(const char **at, uint64_t *out)
 {
     char *end;
-    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
-        return false;
-    *seed = strtoull(name + sizeof prefix - 1, &end, 10);
-    if (*end != '-')
-        return false;
-    *number = strtoull(end + 1, &end, 10);
-    return *end == 0;
+    errno = 0;
+    *out = strtoull(*at, &end, 10);
+    const bool are = **at >= '0' && **at <= '9' && errno == 0;
+    *at = end;
+    return are;
+}
+
+bool random_word(const char *word, uint64_t *seed, uint64_t *number)
+{
+    return digits(&word, seed) && *word++ == '-' && digits(&word, number) && *word == 0;
+}
+
+enum status conform_random_scene(const char *word, struct text *out, struct error *err)
+{
+    uint64_t seed, number;
+    if (!random_word(word, &seed, &number))
+        return error_msg(err, STATUS_ARG,
+                         "'%s': expected SEED-NUMBER, both from 0 to 2^64 - 1, as of the case "
+                         "image.random.SEED-NUMBER",
+                         word);
+    return scene_generate(seed, number, NULL, out, err);
+}
+
+static bool parse_name(const char *name, uint64_t *seed, uint64_t *number)
+{
+    return strncmp(name, prefix, sizeof prefix - 1) == 0 &&
+           random_word(name + sizeof prefix - 1, seed, number);
 }
 
 static enum status judge_random(struct run_context *c, struct error *err)

@@ -101,14 +101,8 @@ static enum status search_scene(struct search *q, struct device *other, const st
 
 static bool parse_name(const char *name, const char *prefix, uint64_t *seed, uint64_t *number)
 {
-    char *end;
-    if (strncmp(name, prefix, strlen(prefix)) != 0)
-        return false;
-    *seed = strtoull(name + strlen(prefix), &end, 10);
-    if (*end != '-')
-        return false;
-    *number = strtoull(end + 1, &end, 10);
-    return *end == 0;
+    return strncmp(name, prefix, strlen(prefix)) == 0 &&
+           random_word(name + strlen(prefix), seed, number);
 }
 
 static const char image_prefix[] = "image.search.", shader_prefix[] = "shader.search.";

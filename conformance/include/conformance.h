@@ -51,6 +51,10 @@ enum status conform_shaders(struct arena *a, const char *path, const char *const
 /* What the first `programs` generated programs cover, as a table: construct, programs. */
 enum status conform_shader_coverage(uint32_t programs, struct text *out, struct error *err);
 
+/* The text of the scene that the case image.random.SEED-NUMBER judges; word: "SEED-NUMBER". Its
+ * pictures have their whole paths. Fails: ARG. */
+enum status conform_random_scene(const char *word, struct text *out, struct error *err);
+
 /* Result of one case on one device; strings live in the arena given to conform_run_case. */
 struct conform_result {
     enum verdict verdict;
