@@ -467,6 +467,7 @@ struct shade_options {
     bool bake;                  /* parameters become constants: reparam compiles again */
     bool stay_in_loops;         /* nothing is moved out of loops (asl_lower_options) */
     bool stay_at_points;        /* engines that compile: each point does what is the same at all */
+    uint32_t uniform_least;     /* devices: unless that takes as long as so many sums; 0: 96 */
     unsigned threads;           /* engines of the processor; 0: parallel_threads() */
     uint32_t work_group;        /* engines of devices; 0: the device's choice */
     uint64_t step_budget;       /* interpreters: steps of one point; 0: 100 million */

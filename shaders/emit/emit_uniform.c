@@ -19,6 +19,18 @@ static bool operands_are(const struct emit *e, const struct ir_inst *i)
     return true;
 }
 
+/* Of the names that a colour's transformation takes; others are reported, at a point. */
+static bool colours_are_known(const struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    for (uint32_t k = 0; k + 1 < c->arg_count; k++) {
+        const char *name = emit_constant_string(e, i->operands[c->args[k].first]);
+        if (!name || emit_colour_space(name) < 0)
+            return false;
+    }
+    return true;
+}
+
 static bool may_be(const struct emit *e, const struct ir_inst *i)
 {
     if (i->result_count == 0 || !operands_are(e, i))
@@ -26,11 +38,19 @@ static bool may_be(const struct emit *e, const struct ir_inst *i)
     if (i->op != IR_CALL)
         return i->op > IR_CONST && i->op <= IR_SELECT;
     const struct ir_call *c = i->u.call;
-    const bool colour = c->callee == BI_TRANSFORMC || c->callee == IRC_CONSTRUCT;
-    const enum ir_effect effect = ir_call_effect(e->defs, i);
-    /* texts have only those of known spaces, which report nothing */
+    const bool colour =
+        c->callee == BI_TRANSFORMC || (c->callee == IRC_CONSTRUCT && c->type.base == ASL_COLOR);
     return ir_call_is_function(c) &&
-           (effect == IR_EFFECT_NONE || (colour && effect == IR_EFFECT_REPORT));
+           (ir_call_effect(e->defs, i) == IR_EFFECT_NONE || (colour && colours_are_known(e, i)));
+}
+
+/* In operations such as a sum. By and large: GPUs take some eight for a quotient or a root, and tens
+ * for a function. */
+static uint32_t cost(const struct ir_inst *i)
+{
+    const bool quotient = i->op == IR_FDIV || i->op == IR_FREM || i->op == IR_FSQRT ||
+                          i->op == IR_IDIV || i->op == IR_IMOD;
+    return i->op == IR_CALL ? 32 : quotient ? 8 : 1;
 }
 
 static void write_block(struct emit *e, const struct ir_block *b, const struct emit_uniform *by)
@@ -41,6 +61,7 @@ static void write_block(struct emit *e, const struct ir_block *b, const struct e
             for (uint32_t k = 0; k < i->result_count; k++)
                 e->uniform[i->result + k] = INSIDE;
             e->out->uniform_operations++;
+            e->out->uniform_cost += cost(i);
         }
         write_block(e, i->body, by);
         write_block(e, i->other, by);

@@ -654,10 +654,10 @@ struct asl_emitted {
     const struct asl_emitted_answer *answers; /* behind the images' words */
     size_t answer_count, answer_words;
     /* Of asl_emit_options.uniform: the words that asl_uniform fills, with host from word
-     * uniform_first of the argument area on, and the instructions that it runs for that in place of
-     * the layers. */
+     * uniform_first of the argument area on; the instructions that it runs for that in place of the
+     * layers, and about how many sums take as long. */
     uint32_t uniform_first, uniform_words;
-    size_t uniform_operations;
+    size_t uniform_operations, uniform_cost;
     /* The word behind the answers says where in the area the row of a launch's first point begins;
      * row_words each. The next says where the replies to the points' questions do, 0 before there
      * are any: a word a point, which is where its replies begin or 0; there their number, then

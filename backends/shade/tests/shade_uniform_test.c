@@ -101,8 +101,7 @@ static void way_add(const struct way *w)
         print_message("SKIP %s: it is not here\n", w->engine);
 }
 
-/* Processor time of a driver's threads and compilers is not asked. */
-static bool is_timed(const struct way *w) { return strchr(w->engine, ':') == NULL; }
+static bool is_device(const struct way *w) { return strchr(w->engine, ':') != NULL; }
 
 static void assert_same_words(const struct fixture *a, const struct fixture *b)
 {
@@ -128,6 +127,10 @@ static const char *const exact[][3] = {
      "point(k, n, k * n)), h = hashnoise(k * 31, n); r = c * u + h * v + cellnoise(k, u); }"},
     {"shader s(color k = color(0.3, 0.8, 0.1), int n = 3, output color r = 0) { "
      "r = transformc(\"rgb\", \"YIQ\", k) * u + transformc(\"YIQ\", \"rgb\", k + n) * v; }"},
+    /* unknown spaces are reported, once each */
+    {"shader s(color k = color(0.3, 0.8, 0.1), int n = 3, output color r = 0) { "
+     "r = transformc(\"klingon\", k) * u + transformc(\"hsv\", \"nowhere\", k + n) * v + "
+     "color(\"no space\", k[0], k[1], k[2]); }"},
     /* strings are numbers of a table */
     {"shader s(float k = 0.3, int n = 3, string t = \"b\", output color r = 0) { "
      "string which = n > 3 ? t : \"a\"; r = (which == \"b\") * u + (which != \"\") * v * k; }"},
@@ -168,7 +171,8 @@ static void values_are_the_interpreters(void **state)
         for (size_t w = 0; w < way_number; w++) {
             fixture_open(&want, "interp", exact[c], (struct shade_options){.threads = 1});
             fixture_open(&got, ways[w].engine, exact[c],
-                         (struct shade_options){.form = ways[w].form, .level = 2, .threads = 2});
+                         (struct shade_options){
+                             .form = ways[w].form, .level = 2, .threads = 2, .uniform_least = 1});
             for (size_t k = 0; k < sizeof ks / sizeof *ks; k++) {
                 reparam(&want, colour, ks[k], ns[k]);
                 reparam(&got, colour, ks[k], ns[k]);
@@ -196,10 +200,12 @@ static void bounded_functions_keep_their_bits(void **state)
     for (size_t w = 0; w < way_number; w++) {
         struct fixture at[2] = {0};
         for (int stays = 0; stays < 2; stays++) {
-            fixture_open(
-                &at[stays], ways[w].engine, source,
-                (struct shade_options){
-                    .form = ways[w].form, .level = 2, .threads = 1, .stay_at_points = stays});
+            fixture_open(&at[stays], ways[w].engine, source,
+                         (struct shade_options){.form = ways[w].form,
+                                                .level = 2,
+                                                .threads = 1,
+                                                .uniform_least = 1,
+                                                .stay_at_points = stays});
             grid_run(&at[stays], &points);
         }
         assert_true(shade_describe(at[0].shade)->uniform_operations >= 12);
@@ -244,11 +250,34 @@ static void work_is_counted(void **state)
     for (size_t c = 0; c < sizeof counted / sizeof *counted; c++)
         for (size_t w = 0; w < way_number; w++) {
             struct fixture f = {0};
-            fixture_open(&f, ways[w].engine, counted[c].source,
-                         (struct shade_options){.form = ways[w].form, .level = 2});
+            fixture_open(
+                &f, ways[w].engine, counted[c].source,
+                (struct shade_options){.form = ways[w].form, .level = 2, .uniform_least = 1});
             const struct shade_info *info = shade_describe(f.shade);
             assert_int_equal(info->uniform_operations, counted[c].operations);
             assert_int_equal(info->uniform_words, counted[c].words);
+            fixture_close(&f);
+        }
+}
+
+/* A launch more is worth nothing for little work: each point of a device does that. */
+static void devices_leave_little_work(void **state)
+{
+    (void)state;
+    static const char *const heavy[] = {
+        "shader s(float k = 0.3, output color r = 0) { r = noise(k, 1.5) * u + noise(k, 2.5) * v + "
+        "sin(k) * cos(k * 3) * u; }",
+        NULL};
+    for (size_t w = 0; w < way_number; w++)
+        for (int is_heavy = 0; is_heavy < 2; is_heavy++) {
+            struct fixture f = {0};
+            fixture_open(&f, ways[w].engine, is_heavy ? heavy : counted[3].source,
+                         (struct shade_options){.form = ways[w].form, .level = 2});
+            const size_t once = shade_describe(f.shade)->uniform_operations;
+            if (is_heavy || !is_device(&ways[w]))
+                assert_true(once > 0);
+            else
+                assert_int_equal(once, 0);
             fixture_close(&f);
         }
 }
@@ -273,15 +302,17 @@ static void a_heavy_uniform_part_costs_nothing(void **state)
     const char *const source[] = {t.data, NULL};
     const struct shade_points points = {.grid = {.width = 256, .height = 128}, .iterations = 5};
     for (size_t w = 0; w < way_number; w++) {
-        if (!is_timed(&ways[w]))
+        if (is_device(&ways[w])) /* a driver's threads and compilers are not to be timed */
             continue;
         struct fixture at[2] = {0};
         double took[2];
         for (int stays = 0; stays < 2; stays++) {
-            fixture_open(
-                &at[stays], ways[w].engine, source,
-                (struct shade_options){
-                    .form = ways[w].form, .level = 2, .threads = 1, .stay_at_points = stays});
+            fixture_open(&at[stays], ways[w].engine, source,
+                         (struct shade_options){.form = ways[w].form,
+                                                .level = 2,
+                                                .threads = 1,
+                                                .uniform_least = 1,
+                                                .stay_at_points = stays});
             const double begin = cpu_s();
             grid_run(&at[stays], &points);
             took[stays] = cpu_s() - begin;
@@ -308,6 +339,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(values_are_the_interpreters),
         cmocka_unit_test(bounded_functions_keep_their_bits),
         cmocka_unit_test(work_is_counted),
+        cmocka_unit_test(devices_leave_little_work),
         cmocka_unit_test(a_heavy_uniform_part_costs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
