@@ -2856,7 +2856,7 @@ EOF
     run 0 aslc -q -o - --dump=c-rows s.asl
     cp stdout rows
     prints "a_any\(m[0-9]+\)"
-    prints "^K_FN void a_uniform\(struct a_state \*s, uint \*out\)"
+    prints "^K_FN void a_uniform\(struct a_state \*s, K_GLOBAL uint \*out\)"
     run 0 aslc -q -o - --dump=llvm s.asl
     cp stdout llvm
     prints "^define void @al_shade"
