@@ -110,6 +110,17 @@ static void assert_same_words(const struct fixture *a, const struct fixture *b)
     assert_memory_equal(a->result.outputs[0].words, b->result.outputs[0].words, 4 * words);
 }
 
+/* On one thread; stays: what is the same at all points is done at each of them. */
+static void way_open(struct fixture *f, const struct way *w, const char *const *source, bool stays)
+{
+    fixture_open(f, w->engine, source,
+                 (struct shade_options){.form = w->form,
+                                        .level = 2,
+                                        .threads = 1,
+                                        .uniform_least = 1,
+                                        .stay_at_points = stays});
+}
+
 /* ---- the interpreter's bits -------------------------------------------------------------------- */
 
 /* k, n: parameters that the test changes. No function with an ulp bound is called. */
@@ -200,12 +211,7 @@ static void bounded_functions_keep_their_bits(void **state)
     for (size_t w = 0; w < way_number; w++) {
         struct fixture at[2] = {0};
         for (int stays = 0; stays < 2; stays++) {
-            fixture_open(&at[stays], ways[w].engine, source,
-                         (struct shade_options){.form = ways[w].form,
-                                                .level = 2,
-                                                .threads = 1,
-                                                .uniform_least = 1,
-                                                .stay_at_points = stays});
+            way_open(&at[stays], &ways[w], source, stays);
             grid_run(&at[stays], &points);
         }
         assert_true(shade_describe(at[0].shade)->uniform_operations >= 12);
@@ -307,12 +313,7 @@ static void a_heavy_uniform_part_costs_nothing(void **state)
         struct fixture at[2] = {0};
         double took[2];
         for (int stays = 0; stays < 2; stays++) {
-            fixture_open(&at[stays], ways[w].engine, source,
-                         (struct shade_options){.form = ways[w].form,
-                                                .level = 2,
-                                                .threads = 1,
-                                                .uniform_least = 1,
-                                                .stay_at_points = stays});
+            way_open(&at[stays], &ways[w], source, stays);
             const double begin = cpu_s();
             grid_run(&at[stays], &points);
             took[stays] = cpu_s() - begin;
