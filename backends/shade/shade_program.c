@@ -59,6 +59,16 @@ static enum status room_check(const struct asl_emitted *e, struct error *err)
                      memory_text(bytes, need), POINTS, memory_text(stack_room(), room));
 }
 
+/* A kernel of one work-item takes an H200 2 to 3 microseconds, in which each of 2^20 points does about
+ * so many sums (docs/results/published.md). */
+enum { UNIFORM_LEAST = 96 };
+
+static bool uniform_is_worth(const struct shade *s, const struct shade_program *p)
+{
+    const uint32_t least = s->opt.uniform_least ? s->opt.uniform_least : UNIFORM_LEAST;
+    return p->host || p->emitted.uniform_cost >= least;
+}
+
 /* Lowers the group and writes its text with `o`, between `before` and `after`. */
 static enum status program_write(const struct shade *s, const char *const *before,
                                  struct asl_emit_options *o, emit_function *emit, const char *after,
@@ -74,8 +84,14 @@ static enum status program_write(const struct shade *s, const char *const *befor
     for (; *before; before++)
         text_puts(&p.source, *before);
     o->outputs = outputs;
+    const size_t begin = p.source.len;
     if (st == STATUS_OK)
         st = emit(&p.arena, p.code, o, &p.source, &p.emitted, err);
+    if (st == STATUS_OK && o->uniform && !uniform_is_worth(s, &p)) {
+        o->uniform = false;
+        p.source.len = begin;
+        st = emit(&p.arena, p.code, o, &p.source, &p.emitted, err);
+    }
     if (st == STATUS_OK)
         st = room_check(&p.emitted, err);
     text_puts(&p.source, after);
@@ -88,16 +104,6 @@ static enum status program_write(const struct shade *s, const char *const *befor
     hash_bytes(p.source.data, p.source.len, p.hash);
     *out = p;
     return STATUS_OK;
-}
-
-/* A kernel of one work-item takes an H200 2 to 3 microseconds, in which each of 2^20 points does about
- * so many sums (docs/results/published.md). */
-enum { UNIFORM_LEAST = 96 };
-
-static bool uniform_is_worth(const struct shade *s, const struct shade_program *p)
-{
-    const uint32_t least = s->opt.uniform_least ? s->opt.uniform_least : UNIFORM_LEAST;
-    return p->host || p->emitted.uniform_cost >= least;
 }
 
 const char *const shade_form_names[SHADE_FORM_COUNT] = {"rows", "copies", "point"};
@@ -121,11 +127,6 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
                                  .uniform = !s->opt.stay_at_points};
     if (st == STATUS_OK)
         st = program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);
-    if (st == STATUS_OK && o.uniform && !uniform_is_worth(s, out)) {
-        shade_program_free(out);
-        o.uniform = false;
-        st = program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);
-    }
     if (st == STATUS_OK)
         out->library = strlen(before[0]) + strlen(before[1]) + strlen(before[2]);
     text_free(&broken);
