@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -180,4 +181,17 @@ enum status memory_plan_at(uint64_t bytes, struct src_pos at, struct error *err,
     return error_set(
         err, STATUS_LIMIT, at, "%s: %s beside the %s in use, and the limit is %s (--memory)", what,
         memory_text(bytes, texts[0]), memory_text(used, texts[1]), memory_text(most, texts[2]));
+}
+
+/* ---- large pieces --------------------------------------------------------------------------- */
+
+void *memory_large(size_t bytes)
+{
+    const size_t huge = (size_t)2 << 20;
+    if (bytes < 4 * huge)
+        return aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+    void *p = aligned_alloc(huge, (bytes + huge - 1) & ~(huge - 1));
+    if (p)
+        madvise(p, bytes, MADV_HUGEPAGE); /* a wish: nothing depends on it */
+    return p;
 }

@@ -143,3 +143,33 @@ void parallel_for(size_t n, unsigned threads, void (*body)(void *ctx, size_t i, 
         pthread_join(workers[i].thread, NULL);
     free(workers);
 }
+
+enum { PIECES = 256, PIECE_LEAST = 16384 };
+
+struct sum {
+    double (*part)(const void *ctx, size_t begin, size_t end);
+    const void *ctx;
+    size_t n, piece;
+    double of[PIECES];
+};
+
+static void sum_piece(void *ctx, size_t i, unsigned thread)
+{
+    (void)thread;
+    struct sum *s = ctx;
+    const size_t begin = i * s->piece, left = s->n - begin;
+    s->of[i] = s->part(s->ctx, begin, begin + (left < s->piece ? left : s->piece));
+}
+
+double parallel_sum(size_t n, double (*part)(const void *ctx, size_t begin, size_t end),
+                    const void *ctx)
+{
+    struct sum s = {.part = part, .ctx = ctx, .n = n, .piece = n / PIECES + 1};
+    s.piece = s.piece < PIECE_LEAST ? PIECE_LEAST : s.piece;
+    const size_t pieces = (n + s.piece - 1) / s.piece;
+    parallel_for(pieces, 0, sum_piece, &s);
+    double sum = 0.0;
+    for (size_t i = 0; i < pieces; i++)
+        sum += s.of[i];
+    return sum;
+}

@@ -8,11 +8,11 @@
  *   2. the top: nodes above SUBTREE primitives, level by level; binning runs in parallel over
  * chunks, swapping over nodes;
  *   3. subtrees: one task each, depth-first, into a part of the node array of its own;
- *   4. the parts are moved together.
+ *   4. the parts are copied together, one task each.
  *
- * Memory beside the result: 32 bytes a primitive for the fragments. The node array is reserved for
- * the worst case (64 bytes a primitive) but only touched where there are nodes (about 27 bytes a
- * primitive with max_leaf 4), and cut to size. */
+ * Memory beside the result: 32 bytes a primitive. First for the fragments. The node array is reserved
+ * for the worst case (64 bytes a primitive) but only touched where there are nodes (about 27 bytes a
+ * primitive with max_leaf 4): so not in large pages. When it is copied, the fragments are gone. */
 #include "bvh.h"
 
 #include <float.h>
@@ -63,8 +63,9 @@ static uint32_t fragment_id(const struct fragment *f)
  * NaN: inf - inf becomes the lower end. */
 static inline vec4 fragment_center(const struct fragment *f)
 {
-    vec4 c = f->lo * 0.5f + f->hi * 0.5f;
-    c[3] = 0.0f;
+    /* A small id is a subnormal number, which Intel's multipliers take 150 cycles for. */
+    static const ivec4 numbers = {-1, -1, -1, 0};
+    vec4 c = (vec4)((ivec4)f->lo & numbers) * 0.5f + f->hi * 0.5f;
     const vec4 top = vec_splat(FLT_MAX / 4.0f);
     return vec_min(vec_max(c, -top), top);
 }
@@ -340,8 +341,9 @@ static void node_set(struct bvh2_node *node, const struct range *r, uint32_t fir
 
 struct subtree {
     struct range root;
-    size_t base; /* its nodes below the root start here while building ... */
-    size_t used; /* ... and there are so many */
+    size_t base;   /* its nodes below the root start here while building ... */
+    size_t used;   /* ... and there are so many ... */
+    size_t packed; /* ... that stand here in the end */
     uint32_t depth;
 };
 
@@ -350,7 +352,7 @@ struct builder {
     size_t count;
     unsigned max_leaf;
     struct fragment *fragments;
-    struct bvh2_node *nodes;
+    struct bvh2_node *nodes, *packed;
     uint32_t *order;
     struct range *chunk_range; /* bounds of one chunk of fragments each */
     struct subtree *subtrees;
@@ -491,23 +493,35 @@ static size_t top_build(struct builder *b)
     return nodes;
 }
 
-/* Moves the subtrees' parts together behind the top; gives the number of all nodes. */
-static size_t nodes_compact(struct builder *b, size_t top)
+static void subtree_pack(void *ctx, size_t index, unsigned thread)
 {
-    size_t to = top;
+    (void)thread;
+    const struct builder *b = ctx;
+    const struct subtree *t = &b->subtrees[index];
+    const uint32_t shift = (uint32_t)(t->base - t->packed);
+    struct bvh2_node *root = &b->packed[t->root.node], *to = &b->packed[t->packed];
+    if (root->count == 0 && t->used > 0)
+        root->first -= shift;
+    memcpy(to, &b->nodes[t->base], t->used * sizeof *to);
+    for (size_t k = 0; k < t->used; k++)
+        if (to[k].count == 0)
+            to[k].first -= shift;
+}
+
+/* The subtrees' parts one behind the other, behind the top: all nodes, of which there are *count. */
+static enum status nodes_pack(struct builder *b, size_t top, size_t *count, struct error *err)
+{
+    *count = top;
     for (size_t i = 0; i < b->subtree_count; i++) {
-        struct subtree *t = &b->subtrees[i];
-        uint32_t shift = (uint32_t)(t->base - to);
-        struct bvh2_node *root = &b->nodes[t->root.node];
-        if (root->count == 0 && t->used > 0)
-            root->first -= shift;
-        memmove(&b->nodes[to], &b->nodes[t->base], t->used * sizeof *b->nodes);
-        for (size_t k = 0; k < t->used; k++)
-            if (b->nodes[to + k].count == 0)
-                b->nodes[to + k].first -= shift;
-        to += t->used;
+        b->subtrees[i].packed = *count;
+        *count += b->subtrees[i].used;
     }
-    return to;
+    b->packed = memory_large(*count * sizeof *b->packed);
+    if (!b->packed)
+        return error_msg(err, STATUS_MEMORY, "no memory for a hierarchy of %zu nodes", *count);
+    memcpy(b->packed, b->nodes, top * sizeof *b->packed);
+    parallel_for(b->subtree_count, 0, subtree_pack, b);
+    return STATUS_OK;
 }
 
 static double node_area(const struct bvh2_node *n)
@@ -517,15 +531,22 @@ static double node_area(const struct bvh2_node *n)
     return x * y + y * z + z * x;
 }
 
+static double cost_part(const void *ctx, size_t begin, size_t end)
+{
+    const struct bvh2_node *nodes = ctx;
+    double sum = 0.0;
+    for (size_t i = begin; i < end; i++)
+        if (i != 1)
+            sum += node_area(&nodes[i]) * (nodes[i].count ? nodes[i].count : 1);
+    return sum;
+}
+
 static double bvh2_cost(const struct bvh2 *b)
 {
-    double root = node_area(&b->nodes[0]), sum = 0.0;
+    double root = node_area(&b->nodes[0]);
     if (!(root > 0.0 && root <= DBL_MAX))
         return (double)b->primitive_count;
-    for (size_t i = 0; i < b->node_count; i++)
-        if (i != 1)
-            sum += node_area(&b->nodes[i]) * (b->nodes[i].count ? b->nodes[i].count : 1);
-    return sum / root;
+    return parallel_sum(b->node_count, cost_part, b->nodes) / root;
 }
 
 static void chunk_order(void *ctx, size_t index, unsigned thread)
@@ -575,9 +596,9 @@ static enum status builder_init(struct builder *b, size_t chunk_count, struct er
     size_t node_max = top_max + 2 * count;
     TRY(memory_plan(node_max * sizeof *b->nodes + count * (sizeof *b->fragments + sizeof *b->order),
                     err, "a tree over %zu primitives", count));
-    b->fragments = aligned_alloc(32, count * sizeof *b->fragments);
+    b->fragments = memory_large(count * sizeof *b->fragments);
     b->nodes = malloc(node_max * sizeof *b->nodes);
-    b->order = malloc(count * sizeof *b->order);
+    b->order = memory_large(count * sizeof *b->order);
     b->chunk_range = aligned_alloc(16, chunk_count * sizeof *b->chunk_range);
     b->subtrees = aligned_alloc(16, subtree_max * sizeof *b->subtrees);
     b->level = aligned_alloc(16, 2 * ranges * sizeof *b->level);
@@ -599,6 +620,7 @@ static void builder_free(struct builder *b)
 {
     free(b->fragments);
     free(b->nodes);
+    free(b->packed);
     free(b->order);
     free(b->chunk_range);
     free(b->subtrees);
@@ -627,15 +649,14 @@ static void root_make(struct builder *b, size_t chunk_count)
     memset(b->nodes, 0, 2 * sizeof *b->nodes);
 }
 
-/* The nodes, cut to size, and the order leave the builder. */
+/* The nodes and the order leave the builder. */
 static struct bvh2 tree_take(struct builder *b, size_t node_count)
 {
-    struct bvh2_node *cut = realloc(b->nodes, node_count * sizeof *cut);
-    struct bvh2 tree = {.nodes = cut ? cut : b->nodes,
+    struct bvh2 tree = {.nodes = b->packed,
                         .node_count = node_count,
                         .order = b->order,
                         .primitive_count = b->count};
-    b->nodes = NULL;
+    b->packed = NULL;
     b->order = NULL;
     for (size_t i = 0; i < b->subtree_count; i++)
         tree.depth = b->subtrees[i].depth > tree.depth ? b->subtrees[i].depth : tree.depth;
@@ -668,9 +689,13 @@ enum status bvh2_build(const struct bvh_box *boxes, size_t count, unsigned max_l
     for (size_t i = 0; i < b.subtree_count; i++)
         b.subtrees[i].base = top + 2 * (size_t)b.subtrees[i].root.begin;
     parallel_for(b.subtree_count, 0, subtree_build, &b);
-    size_t node_count = nodes_compact(&b, top);
     parallel_for(chunk_count, 0, chunk_order, &b);
-    *out = tree_take(&b, node_count);
+    free(b.fragments);
+    b.fragments = NULL;
+    size_t node_count;
+    status = nodes_pack(&b, top, &node_count, err);
+    if (status == STATUS_OK)
+        *out = tree_take(&b, node_count);
 done:
     builder_free(&b);
     return status;

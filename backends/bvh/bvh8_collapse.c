@@ -122,50 +122,6 @@ static unsigned children_gather(const struct source *s, uint32_t root, struct ch
     return count;
 }
 
-struct waiting {
-    uint32_t binary, wide, depth;
-};
-
-/* Walks the tree that the wide nodes form, depth-first; fills `out` unless it is NULL. Gives the
- * number of wide nodes. A node on the stack has at most seven siblings, and every level adds them
- * once. */
-static size_t tree_walk(const struct source *s, struct bvh8_node *out, uint32_t *depth)
-{
-    struct waiting stack[7 * (BVH_MAX_DEPTH + 1) + 1];
-    unsigned top = 0;
-    size_t used = 1;
-    stack[top++] = (struct waiting){0, 0, 0};
-    while (top > 0) {
-        struct waiting w = stack[--top];
-        *depth = w.depth > *depth ? w.depth : *depth;
-        struct child child[8];
-        unsigned count = children_gather(s, w.binary, child);
-        struct bvh8_node *node = out ? &out[w.wide] : NULL;
-        for (unsigned i = 0; i < count; i++) {
-            const struct bvh2_node *c = &s->tree->nodes[child[i].binary];
-            uint32_t wide = (uint32_t)used;
-            if (child[i].count == 0)
-                used++;
-            if (!node)
-                continue;
-            node->lo_x[i] = c->lo[0];
-            node->lo_y[i] = c->lo[1];
-            node->lo_z[i] = c->lo[2];
-            node->hi_x[i] = c->hi[0];
-            node->hi_y[i] = c->hi[1];
-            node->hi_z[i] = c->hi[2];
-            node->child[i] = child[i].count ? child[i].first : wide;
-            node->count[i] = child[i].count;
-        }
-        /* the first child on top of the stack; indices as given above */
-        uint32_t wide = (uint32_t)used;
-        for (unsigned i = count; i-- > 0;)
-            if (child[i].count == 0)
-                stack[top++] = (struct waiting){child[i].binary, --wide, w.depth + 1};
-    }
-    return used;
-}
-
 static void node_clear(struct bvh8_node *n)
 {
     memset(n, 0, sizeof *n);
@@ -175,13 +131,118 @@ static void node_clear(struct bvh8_node *n)
     }
 }
 
-static double bvh8_cost(const struct bvh8 *w, const struct bvh2_node *root)
+struct waiting {
+    uint32_t binary, wide, depth;
+};
+
+/* What is below a wide node far from the root: its nodes' numbers follow one another, so that one
+ * task can write them. */
+struct part {
+    struct waiting root;
+    size_t used;  /* so many nodes are below it ... */
+    size_t first; /* ... from this one on */
+    uint32_t depth;
+};
+
+enum { PART_DEPTH = 4, PARTS_MOST = 4096 }; /* 8^4 */
+
+/* Walks the tree that the wide nodes form, depth-first, from a node on; nodes below it get the
+ * numbers from `used` on. */
+struct walk {
+    const struct source *s;
+    struct bvh8_node *out; /* NULL: nodes are counted only */
+    size_t used;
+    uint32_t depth;     /* of the deepest one */
+    struct part *parts; /* not NULL: nodes at PART_DEPTH are these, in order, and not walked */
+    size_t part_count;
+};
+
+static void child_set(struct bvh8_node *node, unsigned i, const struct child *child,
+                      const struct bvh2_node *c, uint32_t wide)
 {
-    double total = node_area(root), sum = 0.0;
-    if (!(total > 0.0 && total < DBL_MAX))
-        return (double)w->primitive_count;
-    for (size_t i = 0; i < w->node_count; i++) {
-        const struct bvh8_node *n = &w->nodes[i];
+    node->lo_x[i] = c->lo[0];
+    node->lo_y[i] = c->lo[1];
+    node->lo_z[i] = c->lo[2];
+    node->hi_x[i] = c->hi[0];
+    node->hi_y[i] = c->hi[1];
+    node->hi_z[i] = c->hi[2];
+    node->child[i] = child->count ? child->first : wide;
+    node->count[i] = child->count;
+}
+
+/* A node on the stack has at most seven siblings, and every level adds them once. */
+static void tree_walk(struct walk *t, struct waiting root)
+{
+    struct waiting stack[7 * (BVH_MAX_DEPTH + 1) + 1];
+    unsigned top = 0;
+    stack[top++] = root;
+    while (top > 0) {
+        struct waiting w = stack[--top];
+        if (t->parts && w.depth == PART_DEPTH) {
+            struct part *p = &t->parts[t->part_count++];
+            p->root = w;
+            p->first = t->used;
+            t->used += p->used;
+            continue;
+        }
+        t->depth = w.depth > t->depth ? w.depth : t->depth;
+        struct child child[8];
+        unsigned count = children_gather(t->s, w.binary, child);
+        struct bvh8_node *node = t->out ? &t->out[w.wide] : NULL;
+        if (node)
+            node_clear(node);
+        for (unsigned i = 0; i < count; i++) {
+            if (node)
+                child_set(node, i, &child[i], &t->s->tree->nodes[child[i].binary],
+                          (uint32_t)t->used);
+            t->used += child[i].count == 0;
+        }
+        /* the first child on top of the stack; indices as given above */
+        uint32_t wide = (uint32_t)t->used;
+        for (unsigned i = count; i-- > 0;)
+            if (child[i].count == 0)
+                stack[top++] = (struct waiting){child[i].binary, --wide, w.depth + 1};
+    }
+}
+
+struct collapsing {
+    struct source s;
+    struct bvh8_node *out; /* NULL: parts are counted only */
+    struct part *parts;
+};
+
+static void part_walk(void *ctx, size_t index, unsigned thread)
+{
+    (void)thread;
+    const struct collapsing *c = ctx;
+    struct part *p = &c->parts[index];
+    struct walk t = {.s = &c->s, .out = c->out, .used = p->first, .depth = p->root.depth};
+    tree_walk(&t, p->root);
+    p->used = t.used - p->first;
+    p->depth = t.depth;
+}
+
+/* The top, then the parts below it. out NULL: how many nodes there are. */
+static struct walk whole_walk(struct collapsing *c, struct bvh8_node *out)
+{
+    struct walk t = {.s = &c->s, .out = out, .used = 1, .parts = c->parts};
+    c->out = out;
+    tree_walk(&t, (struct waiting){0, 0, 0});
+    parallel_for(t.part_count, 0, part_walk, c);
+    for (size_t i = 0; i < t.part_count; i++) {
+        const struct part *p = &c->parts[i];
+        t.used += out ? 0 : p->used; /* which the top did not know then */
+        t.depth = p->depth > t.depth ? p->depth : t.depth;
+    }
+    return t;
+}
+
+static double cost_part(const void *ctx, size_t begin, size_t end)
+{
+    const struct bvh8_node *nodes = ctx;
+    double sum = 0.0;
+    for (size_t i = begin; i < end; i++) {
+        const struct bvh8_node *n = &nodes[i];
         for (int k = 0; k < 8; k++) {
             double x = (double)n->hi_x[k] - (double)n->lo_x[k],
                    y = (double)n->hi_y[k] - (double)n->lo_y[k],
@@ -190,36 +251,71 @@ static double bvh8_cost(const struct bvh8 *w, const struct bvh2_node *root)
                 sum += x * y + y * z + z * x;
         }
     }
-    return 1.0 + sum / total; /* the root itself is always visited */
+    return sum;
+}
+
+static double bvh8_cost(const struct bvh8 *w, const struct bvh2_node *root)
+{
+    double total = node_area(root);
+    if (!(total > 0.0 && total < DBL_MAX))
+        return (double)w->primitive_count;
+    /* the root itself is always visited */
+    return 1.0 + parallel_sum(w->node_count, cost_part, w->nodes) / total;
+}
+
+/* Leaves that are too large. */
+static double large_part(const void *ctx, size_t begin, size_t end)
+{
+    const struct bvh2_node *nodes = ctx;
+    size_t large = 0;
+    for (size_t i = begin; i < end; i++)
+        large += nodes[i].count > LANES;
+    return (double)large;
+}
+
+static enum status collapse(struct collapsing *c, const struct bvh2 *b, struct bvh8 *w,
+                            struct error *err)
+{
+    const double large = parallel_sum(b->node_count, large_part, b->nodes);
+    if (large > 0)
+        return error_msg(err, STATUS_ARG,
+                         "%.0f leaves hold more primitives than wide trees take; the most is %d",
+                         large, LANES);
+    const struct walk counted = whole_walk(c, NULL);
+    w->node_count = counted.used;
+    w->depth = counted.depth;
+    w->nodes = memory_large(w->node_count * sizeof *w->nodes);
+    w->order = memory_large(w->primitive_count * sizeof *w->order);
+    if (!w->nodes || !w->order)
+        return error_msg(err, STATUS_MEMORY, "no memory for %zu wide nodes", w->node_count);
+    (void)whole_walk(c, w->nodes);
+    memcpy(w->order, b->order, w->primitive_count * sizeof *w->order);
+    return STATUS_OK;
+}
+
+static enum status empty_make(struct bvh8 *w, struct error *err)
+{
+    w->nodes = aligned_alloc(64, sizeof *w->nodes);
+    w->order = malloc(sizeof *w->order);
+    if (!w->nodes || !w->order)
+        return error_msg(err, STATUS_MEMORY, "no memory for an empty hierarchy");
+    node_clear(w->nodes);
+    return STATUS_OK;
 }
 
 enum status bvh8_collapse(const struct bvh2 *b, struct bvh8_quick quick, struct bvh8 *out,
                           struct error *err)
 {
-    const struct source s = {b, quick};
-    for (size_t i = 0; i < b->node_count; i++)
-        if (b->nodes[i].count > LANES)
-            return error_msg(err, STATUS_ARG,
-                             "a leaf holds %u primitives; wide trees need at most %d",
-                             b->nodes[i].count, LANES);
-    uint32_t depth = 0;
     struct bvh8 w = {.node_count = 1, .primitive_count = b->primitive_count};
-    if (b->primitive_count > 0)
-        w.node_count = tree_walk(&s, NULL, &depth);
-    w.nodes = aligned_alloc(64, w.node_count * sizeof *w.nodes);
-    w.order = malloc((w.primitive_count ? w.primitive_count : 1) * sizeof *w.order);
-    if (!w.nodes || !w.order) {
-        free(w.nodes);
-        free(w.order);
-        return error_msg(err, STATUS_MEMORY, "no memory for %zu wide nodes", w.node_count);
+    struct collapsing c = {.s = {b, quick}, .parts = calloc(PARTS_MOST, sizeof *c.parts)};
+    enum status st = !c.parts ? error_msg(err, STATUS_MEMORY, "no memory for parts of a hierarchy")
+                     : w.primitive_count > 0 ? collapse(&c, b, &w, err)
+                                             : empty_make(&w, err);
+    free(c.parts);
+    if (st != STATUS_OK) {
+        bvh8_free(&w);
+        return st;
     }
-    for (size_t i = 0; i < w.node_count; i++)
-        node_clear(&w.nodes[i]);
-    if (w.primitive_count > 0) {
-        tree_walk(&s, w.nodes, &depth);
-        memcpy(w.order, b->order, w.primitive_count * sizeof *w.order);
-    }
-    w.depth = depth;
     w.sah_cost = bvh8_cost(&w, &b->nodes[0]);
     *out = w;
     return STATUS_OK;

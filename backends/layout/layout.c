@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* madvise */
-#endif
 #include "layout_buffers.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-/* Memory for a buffer, 64-byte aligned; large ones on huge pages where the system has them: rays
- * jump about in them, and with small pages most of the time goes into looking up addresses. */
-static void *buffer_alloc(size_t bytes)
-{
-    const size_t huge = (size_t)2 << 20;
-    if (bytes < 4 * huge)
-        return aligned_alloc(64, bytes);
-    void *p = aligned_alloc(huge, (bytes + huge - 1) & ~(huge - 1));
-    if (p)
-        madvise(p, bytes, MADV_HUGEPAGE); /* a wish: nothing depends on it */
-    return p;
-}
 
 static void buffer_free(struct layout *l, enum scene_buffer b)
 {
@@ -43,7 +26,7 @@ enum status layout_take(struct layout *l, enum scene_buffer b, size_t count, siz
                          count);
     size_t bytes = (count * size + 63) & ~(size_t)63;
     TRY(memory_plan(bytes, err, "a buffer of the scene"));
-    char *p = buffer_alloc(bytes);
+    char *p = memory_large(bytes); /* where rays jump about */
     if (!p)
         return error_msg(err, STATUS_MEMORY, "out of memory for a scene buffer of %zu bytes",
                          bytes);

@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINARY_LEAF = 4, BOX_CHUNK = 4096, LISTED = 0 };
+enum { BINARY_LEAF = 4, CHUNK = 4096, LISTED = 0 };
+
+static size_t chunks_of(size_t n) { return (n + CHUNK - 1) / CHUNK; }
+
+/* Where the chunk ends of which `begin` is the first of n. */
+static size_t chunk_end(size_t begin, size_t n) { return n - begin < CHUNK ? n : begin + CHUNK; }
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
@@ -67,7 +72,7 @@ static void boxes_fill(void *ctx, size_t chunk, unsigned thread)
     struct region *r = ctx;
     size_t triangles = r->prototype ? r->primitives : r->s->triangle_count;
     size_t first = r->prototype ? r->prototype->first : 0;
-    for (size_t i = chunk * BOX_CHUNK, end = i + BOX_CHUNK; i < end && i < r->primitives; i++) {
+    for (size_t i = chunk * CHUNK, end = chunk_end(i, r->primitives); i < end; i++) {
         r->boxes[i] = i < triangles ? triangle_box(r->s, r->s->triangles[first + i])
                                     : round_box(r->s, i - triangles);
         box_widen(&r->boxes[i]);
@@ -111,11 +116,11 @@ static enum status region_tree(const struct scene *s, const struct prototype *pr
     struct region r = {.s = s, .prototype = prototype};
     r.primitives = prototype ? prototype->count : scene_primitive_count(s);
     size_t count = r.primitives + (prototype ? 0 : s->instance_count);
-    r.boxes = malloc((count ? count : 1) * sizeof *r.boxes);
+    r.boxes = memory_large((count ? count : 1) * sizeof *r.boxes);
     if (!r.boxes)
         return error_msg(err, STATUS_MEMORY, "out of memory for the boxes of %zu primitives",
                          count);
-    parallel_for((r.primitives + BOX_CHUNK - 1) / BOX_CHUNK, 0, boxes_fill, &r);
+    parallel_for(chunks_of(r.primitives), 0, boxes_fill, &r);
     if (instances && count > r.primitives)
         memcpy(r.boxes + r.primitives, instances, s->instance_count * sizeof *instances);
     enum status st = max_leaf == LISTED ? list_make(r.boxes, count, out, err)
@@ -206,22 +211,53 @@ static void triangle_vertices(const struct scene *s, uint32_t number, float out[
 }
 
 /* Slots of one tree. triangles: entries of order below this are triangles. */
-static void slots_fill(const struct scene *s, const uint32_t *order, size_t count, size_t triangles,
-                       float *slots)
+struct slots {
+    const struct scene *s;
+    const uint32_t *order;
+    size_t count, triangles;
+    float *to;
+};
+
+static void slots_chunk(void *ctx, size_t chunk, unsigned thread)
 {
-    for (size_t i = 0; i < count; i++) {
-        float *slot = slots + K_SLOT_WORDS * i;
+    (void)thread;
+    const struct slots *t = ctx;
+    for (size_t i = chunk * CHUNK, end = chunk_end(i, t->count); i < end; i++) {
+        float *slot = t->to + K_SLOT_WORDS * i;
         memset(slot, 0, K_SLOT_WORDS * 4);
-        if (order[i] < triangles)
-            triangle_vertices(s, order[i], slot);
-        memcpy(slot + 9, &order[i], 4);
+        if (t->order[i] < t->triangles)
+            triangle_vertices(t->s, t->order[i], slot);
+        memcpy(slot + 9, &t->order[i], 4);
     }
+}
+
+static void slots_fill(const struct scene *s, const uint32_t *order, size_t count, size_t triangles,
+                       float *to)
+{
+    parallel_for(chunks_of(count), 0, slots_chunk, &(struct slots){s, order, count, triangles, to});
 }
 
 /* In tree number `tree`, entries of order below this are triangles. */
 static size_t triangles_below(const struct scene *s, size_t tree)
 {
     return tree ? SIZE_MAX : s->triangle_count;
+}
+
+/* Nodes of one tree behind those of others: the numbers of the first node and slot are added. */
+struct binary_nodes {
+    const struct bvh2 *tree;
+    struct bvh2_node *to;
+    uint32_t node, slot;
+};
+
+static void binary_chunk(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    const struct binary_nodes *n = ctx;
+    for (size_t i = chunk * CHUNK, end = chunk_end(i, n->tree->node_count); i < end; i++) {
+        n->to[i] = n->tree->nodes[i];
+        n->to[i].first += n->to[i].count ? n->slot : n->node;
+    }
 }
 
 static enum status binary_lay(struct layout *l, const struct scene *s, struct forest *f,
@@ -243,10 +279,8 @@ static enum status binary_lay(struct layout *l, const struct scene *s, struct fo
     uint32_t node = 0, slot = 0;
     for (size_t i = 0; i < f->count; i++) {
         struct bvh2 *tree = &f->tree[i];
-        struct bvh2_node *to = (struct bvh2_node *)node_data + node;
-        memcpy(to, tree->nodes, tree->node_count * sizeof *tree->nodes);
-        for (size_t k = 0; k < tree->node_count; k++)
-            to[k].first += to[k].count ? slot : node;
+        struct binary_nodes n = {tree, (struct bvh2_node *)node_data + node, node, slot};
+        parallel_for(chunks_of(tree->node_count), 0, binary_chunk, &n);
         f->root[i] = node;
         node += (uint32_t)tree->node_count;
         slot += (uint32_t)tree->primitive_count;
@@ -304,65 +338,109 @@ static uint32_t block_fill(const struct scene *s, const uint32_t *order, uint32_
     return (mixed ? K_LEAF_MIXED : 0) | (only_disks ? K_LEAF_DISKS : 0);
 }
 
-static size_t blocks_count(const struct bvh8 *tree)
-{
-    size_t blocks = 0;
-    for (size_t i = 0; i < tree->node_count; i++)
-        for (int k = 0; k < 8; k++)
-            blocks += tree->nodes[i].count[k] > 0;
-    return blocks;
-}
-
 static bool child_present(const struct bvh8_node *n, int k) { return n->lo_x[k] <= n->hi_x[k]; }
 
-/* Recodes the children of a tree whose nodes come to stand from `node` on; gives the block behind
- * its last. */
-static uint32_t wide_recode(const struct scene *s, struct bvh8 *tree, size_t triangles,
-                            struct bvh8_quick disks, uint32_t node, uint32_t block, float *blocks)
+/* The nodes of one tree, their children recoded, behind those of others. */
+struct wide_nodes {
+    const struct scene *s;
+    const struct bvh8 *tree;
+    size_t triangles;
+    struct bvh8_quick disks;
+    struct bvh8_node *to;
+    float *blocks;
+    uint32_t node;   /* which `to` is */
+    uint32_t *block; /* of each chunk of nodes: how many leaves; then the block of the first */
+};
+
+static void wide_count(void *ctx, size_t chunk, unsigned thread)
 {
-    for (size_t i = 0; i < tree->node_count; i++) {
-        struct bvh8_node *n = &tree->nodes[i];
+    (void)thread;
+    const struct wide_nodes *n = ctx;
+    uint32_t leaves = 0;
+    for (size_t i = chunk * CHUNK, end = chunk_end(i, n->tree->node_count); i < end; i++)
+        for (int k = 0; k < 8; k++)
+            leaves += n->tree->nodes[i].count[k] > 0;
+    n->block[chunk] = leaves;
+}
+
+static void wide_chunk(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    const struct wide_nodes *n = ctx;
+    uint32_t block = n->block[chunk];
+    for (size_t i = chunk * CHUNK, end = chunk_end(i, n->tree->node_count); i < end; i++) {
+        struct bvh8_node *w = &n->to[i];
+        *w = n->tree->nodes[i];
         for (int k = 0; k < 8; k++) {
-            if (n->count[k] == 0) {
-                n->child[k] += child_present(n, k) ? node : 0;
+            if (w->count[k] == 0) {
+                w->child[k] += child_present(w, k) ? n->node : 0;
                 continue;
             }
-            float *to = blocks + (size_t)K_BLOCK_WORDS * block;
-            uint32_t kind =
-                block_fill(s, tree->order + n->child[k], n->count[k], triangles, disks, to);
-            n->child[k] = K_LEAF | kind | block++;
+            float *to = n->blocks + (size_t)K_BLOCK_WORDS * block;
+            uint32_t kind = block_fill(n->s, n->tree->order + w->child[k], w->count[k],
+                                       n->triangles, n->disks, to);
+            w->child[k] = K_LEAF | kind | block++;
         }
+    }
+}
+
+/* Fills n->block of chunks behind one another, the first from `block` on; gives the block behind the
+ * last. */
+static size_t wide_blocks(struct wide_nodes *n, size_t block)
+{
+    const size_t chunks = chunks_of(n->tree->node_count);
+    parallel_for(chunks, 0, wide_count, n);
+    for (size_t i = 0; i < chunks; i++) {
+        const uint32_t leaves = n->block[i];
+        n->block[i] = (uint32_t)block;
+        block += leaves;
     }
     return block;
 }
 
 static enum status wide_lay(struct layout *l, const struct scene *s, struct forest *f,
-                            struct bvh8 *wide, struct error *err)
+                            const struct bvh8 *wide, struct error *err)
 {
-    size_t blocks = 0, nodes = 0;
-    void *node_data, *leaf_data;
+    size_t blocks = 0, nodes = 0, chunks = 0;
+    void *node_data = NULL, *leaf_data = NULL;
     for (size_t i = 0; i < f->count; i++) {
-        blocks += blocks_count(&wide[i]);
         nodes += wide[i].node_count;
+        chunks += chunks_of(wide[i].node_count);
     }
-    if (blocks > K_LEAF_INDEX || nodes > K_LEAF_INDEX)
-        return error_msg(err, STATUS_LIMIT, "the eight-wide tree has %zu leaves; the most is %u",
-                         blocks, K_LEAF_INDEX);
-    enum status st = layout_take(l, BUFFER_leaves, blocks, K_BLOCK_WORDS * 4, &leaf_data, err);
+    struct wide_nodes *trees = calloc(f->count, sizeof *trees);
+    uint32_t *block = malloc(chunks * sizeof *block);
+    enum status st = trees && block ? STATUS_OK
+                                    : error_msg(err, STATUS_MEMORY,
+                                                "out of memory for %zu pieces of trees", chunks);
+    for (size_t i = 0, chunk = 0, node = 0; st == STATUS_OK && i < f->count; i++) {
+        trees[i] = (struct wide_nodes){.s = s,
+                                       .tree = &wide[i],
+                                       .triangles = triangles_below(s, i),
+                                       .disks = i == 0 ? disks_of(s) : (struct bvh8_quick){0},
+                                       .node = (uint32_t)node,
+                                       .block = block + chunk};
+        blocks = wide_blocks(&trees[i], blocks);
+        chunk += chunks_of(wide[i].node_count);
+        node += wide[i].node_count;
+    }
+    if (st == STATUS_OK && (blocks > K_LEAF_INDEX || nodes > K_LEAF_INDEX))
+        st = error_msg(err, STATUS_LIMIT, "the eight-wide tree has %zu leaves; the most is %u",
+                       blocks, K_LEAF_INDEX);
+    if (st == STATUS_OK)
+        st = layout_take(l, BUFFER_leaves, blocks, K_BLOCK_WORDS * 4, &leaf_data, err);
     if (st == STATUS_OK)
         st = layout_take(l, BUFFER_nodes, nodes, sizeof(struct bvh8_node), &node_data, err);
-    if (st)
-        return st;
-    uint32_t node = 0, block = 0;
-    for (size_t i = 0; i < f->count; i++) {
-        block = wide_recode(s, &wide[i], triangles_below(s, i),
-                            i == 0 ? disks_of(s) : (struct bvh8_quick){0}, node, block, leaf_data);
-        memcpy((struct bvh8_node *)node_data + node, wide[i].nodes,
-               wide[i].node_count * sizeof *wide[i].nodes);
-        f->root[i] = node;
+    for (size_t i = 0; st == STATUS_OK && i < f->count; i++) {
+        trees[i].to = (struct bvh8_node *)node_data + trees[i].node;
+        trees[i].blocks = leaf_data;
+        parallel_for(chunks_of(wide[i].node_count), 0, wide_chunk, &trees[i]);
+        f->root[i] = trees[i].node;
         f->cost[i] = wide[i].sah_cost;
-        node += (uint32_t)wide[i].node_count;
     }
+    free(trees);
+    free(block);
+    if (st != STATUS_OK)
+        return st;
     l->launch.bvh = wide[0].primitive_count ? bvh_define(BVH_WIDE8) : 0;
     l->bvh = BVH_WIDE8;
     return STATUS_OK;

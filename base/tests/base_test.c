@@ -398,6 +398,42 @@ static void loop_overlaps(void **state)
     assert_true(clock_s() - t < 0.35); /* one after another would be 0.4 s */
 }
 
+static double numbers_part(const void *ctx, size_t begin, size_t end)
+{
+    const double *of = ctx;
+    double sum = 0.0;
+    assert_true(begin < end);
+    for (size_t i = begin; i < end; i++)
+        sum += of[i];
+    return sum;
+}
+
+/* Whole numbers have one sum; thirds have one for any number of threads. */
+static void sums(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 16383, 16384, 16385, 256 * 16384 + 1};
+    double *of = malloc(sizes[5] * sizeof *of);
+    assert_non_null(of);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const size_t n = sizes[k];
+        for (size_t i = 0; i < n; i++)
+            of[i] = (double)i;
+        const double all = (double)n * ((double)n - 1.0) / 2.0;
+        assert_true(parallel_sum(n, numbers_part, of) == all);
+        double by[3];
+        for (size_t i = 0; i < n; i++)
+            of[i] = 1.0 / (3.0 + (double)i);
+        for (size_t t = 0; t < 3; t++) {
+            setenv("ISOPHOTE_THREADS", t == 0 ? "1" : t == 1 ? "2" : "7", 1);
+            by[t] = parallel_sum(n, numbers_part, of);
+        }
+        unsetenv("ISOPHOTE_THREADS");
+        assert_true(by[0] == by[1] && by[0] == by[2]);
+    }
+    free(of);
+}
+
 static void thread_count(void **state)
 {
     (void)state;
@@ -463,6 +499,7 @@ int main(void)
         cmocka_unit_test(loop_each_once),
         cmocka_unit_test(thread_numbers_are_not_shared),
         cmocka_unit_test(loop_nested),
+        cmocka_unit_test(sums),
         cmocka_unit_test(loop_overlaps),
         cmocka_unit_test(thread_count),
         cmocka_unit_test(clocks),
