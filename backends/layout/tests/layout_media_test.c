@@ -23,28 +23,23 @@
 
 enum { HAZE = 1, MIST = 2, MURK = 3 }; /* numbers of media, in the order of their materials */
 
+static const char materials[] = "\"haze\": " INTERFACE("0.1") ", \"mist\": " INTERFACE("0.2");
+static const char more_materials[] =
+    "\"murk\": " INTERFACE("0.3") ", \"wall\": {\"type\": \"diffuse\"}";
+static const char hazy[] = BOX("haze", "1"), misty[] = BOX("mist", "2"), solid[] = BOX("wall", "4");
+
 /* The camera stands in the middle. */
 static uint32_t media_about(const char *objects)
 {
+    static const char form[] =
+        "{\"isophote\": 1, \"environment\": {\"radiance\": 1}, \"instancing\": \"two-level\", "
+        "\"camera\": {\"origin\": [0, 0, 0], \"target\": [0, 0, -1], \"fov\": 30}, "
+        "\"materials\": {%s, %s}, \"objects\": [%s], "
+        "\"groups\": {\"hazy\": [%s], \"misty\": [%s], \"solid\": [%s]}}";
     char text[4096];
     struct error err = {0};
     struct layout l;
-    (void)
-        snprintf(
-            text, sizeof text,
-            "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 0], \"target\": [0, 0, -1], "
-            "\"fov\": 30}, \"environment\": {\"radiance\": 1}, \"instancing\": "
-            "\"two-level\", \"materials\": {\"haze\": " INTERFACE("0.1") ", \"mist\": " INTERFACE(
-                "0.2") ", \"murk\": " INTERFACE("0.3") ", \"wall\": {\"type\": "
-                                                       "\"diffuse\"}}, \"groups\": {\"hazy\": "
-                                                       "[" BOX("haze", "1") "], \"misty\": [" BOX(
-                                                           "mist",
-                                                           "2") "], \"solid\": [" BOX("wall",
-                                                                                      "4") "]}, "
-                                                                                           "\"objec"
-                                                                                           "ts\": "
-                                                                                           "[%s]}",
-            objects);
+    (void)snprintf(text, sizeof text, form, materials, more_materials, objects, hazy, misty, solid);
     struct scene *s = scene_from_text(text);
     must(layout_build(s, BVH_BINARY, SHADE_AREAS, false, &l, &err), &err);
     const uint32_t list = l.launch.camera_media;
