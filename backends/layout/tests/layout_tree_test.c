@@ -41,7 +41,8 @@ static void wide_leaves(void **state)
     const size_t count = l.buffers.at[BUFFER_nodes].size / sizeof *nodes;
     assert_true(l.bvh == BVH_WIDE8 && count > 3 * 4096);
     uint8_t *met = calloc(s->triangle_count, 1), *reached = calloc(count, 1);
-    assert_true(met && reached);
+    assert_non_null(met);
+    assert_non_null(reached);
     reached[0] = 1;
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 8; k++) {
