@@ -41,6 +41,8 @@ void settings_options(const struct settings *set, struct text *out)
         text_printf(out, " --tile %ux%u", set->launch.tile[0], set->launch.tile[1]);
     if (set->launch.batch)
         text_printf(out, " --batch %u", set->launch.batch);
+    if (set->launch.paths)
+        text_printf(out, " --paths %u", set->launch.paths);
     if (set->launch.tile_order)
         text_printf(out, " --tile-order %u", set->launch.tile_order);
     if (set->launch.threads)

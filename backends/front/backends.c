@@ -947,7 +947,7 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     tally_place(&d->layout, &r.launch);
     r.launch.queues = d->model == MODEL_WAVEFRONT;
     if (d->request.staged)
-        r.launch.batch_slots = batch_slots(&d->info, r.set.tile, r.set.batch);
+        r.launch.batch_slots = batch_slots(&d->info, r.set.tile, r.set.batch, r.set.paths);
     r.work = (uint64_t)r.area[2] * r.area[3] * job->sample_count;
     r.times.device_s = -1;
     if (d->api->set_threads)

@@ -5,11 +5,12 @@
  * stays in its caches. */
 enum { GPU_PATHS = 1 << 22, CPU_PATHS = 1 << 16 };
 
-uint32_t batch_slots(const struct device_info *info, const uint32_t tile[2], uint32_t samples)
+uint32_t batch_slots(const struct device_info *info, const uint32_t tile[2], uint32_t samples,
+                     uint32_t wanted)
 {
     const uint64_t all = (uint64_t)tile[0] * tile[1] * samples,
                    room = info->global_bytes / 8 / (4 * (K_PATH_WORDS + K_PATH_QUEUES));
-    uint64_t most = info->kind == DEVICE_CPU ? CPU_PATHS : GPU_PATHS;
+    uint64_t most = wanted ? wanted : info->kind == DEVICE_CPU ? CPU_PATHS : GPU_PATHS;
     most = room && room < most ? room : most;
     most = most < tile[0] ? tile[0] : most; /* a row */
     return (uint32_t)(all < most ? all : most);

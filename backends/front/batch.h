@@ -7,8 +7,9 @@
 #include "device.h"
 
 /* Paths that a device is given at once for a tile of `tile` pixels with `samples` of each: all, or
- * as many whole rows of it as are worth their memory. */
-uint32_t batch_slots(const struct device_info *info, const uint32_t tile[2], uint32_t samples);
+ * `wanted`, 0 for as many as are worth their memory; a row of it at least. */
+uint32_t batch_slots(const struct device_info *info, const uint32_t tile[2], uint32_t samples,
+                     uint32_t wanted);
 /* Memory for so many, in pixels of a film. */
 size_t batch_pixels(uint32_t slots);
 /* The first piece of a launch that has room in batch_slots: fewer samples, or a sample of fewer

@@ -156,6 +156,8 @@ struct launch_settings {
     uint32_t tile[2];       /* pixels of one launch; {0,0}: the whole picture; edges are cut */
     uint32_t batch;         /* samples a pixel in one launch; 0: the device's default */
     uint32_t tile_order;    /* 0: rows; 1: reversed; 2: a fixed shuffle */
+    uint32_t paths;         /* of a batch, where stages are kernels of their own: a row at least, an
+                               eighth of the device's memory at most; 0: the device's default */
     unsigned threads;       /* native only; 0: parallel_threads() */
 };
 /* All that is chosen for a device's work on a scene. */

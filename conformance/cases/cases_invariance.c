@@ -52,7 +52,7 @@ static enum status compare_variants(struct run_context *c, const struct render_j
         case_compiling(c, compiles);
         if (job->set.build.model != built)
             s = device_build(c->device, &job->set.build, NULL, err);
-        built = job->set.build.model;
+        built = s == STATUS_OK ? job->set.build.model : MODEL_COUNT;
         if (s == STATUS_OK)
             s = judge_render(c->device, c->scene, job, &film, err);
         case_compiling(c, false);
@@ -236,7 +236,13 @@ static enum status invariance_bvh(struct run_context *c, struct error *err)
 static enum status invariance_model(struct run_context *c, struct error *err)
 {
     static const char *const on[] = {"medium", "shaded-closures", "cornell", "../dense/occlusion"};
-    enum { ON = sizeof on / sizeof *on, MODELS = MODEL_COUNT - MODEL_MEGAKERNEL };
+    /* Those whose stages are kernels of their own again with a batch of three rows. */
+    enum {
+        ON = sizeof on / sizeof *on,
+        MODELS = MODEL_COUNT - MODEL_MEGAKERNEL,
+        VARIANTS = MODELS + 2,
+        ROWS = 3
+    };
     size_t refused = 0;
     bool failed = false;
     for (size_t i = 0; i < ON && !failed; i++) {
@@ -245,18 +251,22 @@ static enum status invariance_model(struct run_context *c, struct error *err)
         TRY(case_library_scene(c, on[i], err));
         TRY(case_ready(c, MODE_STRICT, BVH_AUTO, err));
         judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
-        for (int model = MODEL_MEGAKERNEL; model < MODEL_COUNT; model++) {
-            struct variant *n = variant_add(c, &v, MODELS, &job);
-            if (!n)
-                return no_room(err);
-            n->job.set.build.model = (enum exec_model)model;
-            snprintf(n->text, sizeof n->text, "model %s", exec_model_name((enum exec_model)model));
-        }
+        for (int model = MODEL_MEGAKERNEL; model < MODEL_COUNT; model++)
+            for (uint32_t rows = 0; rows <= (model == MODEL_SEPARATE || model == MODEL_WAVEFRONT);
+                 rows++) {
+                struct variant *n = variant_add(c, &v, VARIANTS, &job);
+                if (!n)
+                    return no_room(err);
+                n->job.set.build.model = (enum exec_model)model;
+                n->job.set.launch.paths = rows * ROWS * WIDTH;
+                snprintf(n->text, sizeof n->text, "model %s%s",
+                         exec_model_name((enum exec_model)model), rows ? ", few paths" : "");
+            }
         TRY(compare_variants(c, &job, &v, true, &refused, &failed, err));
     }
     if (failed)
         return STATUS_OK;
-    if (refused == (size_t)ON * (MODELS - 1))
+    if (refused == (size_t)ON * (VARIANTS - 1))
         return case_skip(c, "the device has the megakernel alone: stages are kernels from source");
     return case_pass(c, "%d models of %d scenes give the same bits; %zu refused by the device",
                      MODELS, ON, refused);
@@ -379,15 +389,15 @@ static enum status check_repeat(struct run_context *c, const struct render_job *
     return s;
 }
 
-/* Parts of the picture rendered by themselves, down to one pixel and one row. */
-static enum status check_crop(struct run_context *c, const struct render_job *job, bool *failed,
-                              struct error *err)
+/* These parts of the picture, {x, y, width, height} each, rendered by themselves. */
+static enum status check_crops(struct run_context *c, const struct render_job *job,
+                               const uint32_t (*crops)[4], size_t count, bool *failed,
+                               struct error *err)
 {
-    const uint32_t w = job->width, h = job->height;
-    const uint32_t crops[][4] = {{3, 5, w - 7, h - 6}, {w - 1, 0, 1, 1}, {0, h / 2, w, 1}};
+    const uint32_t w = job->width;
     struct film whole, part = {0}, expected = {0};
     enum status s = judge_render(c->device, c->scene, job, &whole, err);
-    for (size_t i = 0; i < sizeof crops / sizeof *crops && s == STATUS_OK && !*failed; i++) {
+    for (size_t i = 0; i < count && s == STATUS_OK && !*failed; i++) {
         const uint32_t *r = crops[i];
         struct render_job cropped = *job;
         memcpy(cropped.crop, r, sizeof cropped.crop);
@@ -406,9 +416,35 @@ static enum status check_crop(struct run_context *c, const struct render_job *jo
     return s;
 }
 
+/* Down to one pixel and one row. */
+static enum status check_crop(struct run_context *c, const struct render_job *job, bool *failed,
+                              struct error *err)
+{
+    const uint32_t w = job->width, h = job->height;
+    const uint32_t crops[][4] = {{3, 5, w - 7, h - 6}, {w - 1, 0, 1, 1}, {0, h / 2, w, 1}};
+    return check_crops(c, job, crops, sizeof crops / sizeof *crops, failed, err);
+}
+
 static enum status invariance_crop(struct run_context *c, struct error *err)
 {
     return each_scene(c, check_crop, "a crop has the bits of that part of the whole", err);
+}
+
+/* A film of 8 MiB, which a driver may read in pieces, and its quarters of 2 MiB. */
+static enum status invariance_large(struct run_context *c, struct error *err)
+{
+    enum { SIDE = 512, QUARTER = SIDE / 4 };
+    static const uint32_t quarters[][4] = {{0, 0, SIDE, QUARTER},
+                                           {0, QUARTER, SIDE, QUARTER},
+                                           {0, 2 * QUARTER, SIDE, QUARTER},
+                                           {0, 3 * QUARTER, SIDE, QUARTER}};
+    struct render_job job;
+    bool failed = false;
+    TRY(case_library_scene(c, "cornell", err));
+    TRY(case_ready(c, MODE_STRICT, BVH_AUTO, err));
+    judge_job(c->scene, SIDE, 1, MODE_STRICT, &job);
+    TRY(check_crops(c, &job, quarters, sizeof quarters / sizeof *quarters, &failed, err));
+    return failed ? STATUS_OK : case_pass(c, "a film of 8 MiB has the bits of its quarters");
 }
 
 static enum status invariance_repeat(struct run_context *c, struct error *err)
@@ -718,6 +754,8 @@ static const struct case_row plain_rows[] = {
      invariance_split},
     {"invariance.film.crop", "strict: a part rendered by itself has the bits of the whole",
      invariance_crop},
+    {"invariance.film.large", "strict: a film of several megabytes has the bits of its parts",
+     invariance_large},
     {"invariance.film.repeat",
      "strict: a job rendered again gives the same bits, whatever was in memory", invariance_repeat},
     {"invariance.scene.texels",
