@@ -355,6 +355,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="build/release/isophote")
     parser.add_argument("--scene", action="append", help="only these scenes")
+    parser.add_argument("--turn", default="0/1", metavar="K/N", help="of the table's scenes every N-th from the K-th on")
     parser.add_argument("--other", action="append", default=[], help="a scene that is not in the table; of these only")
     parser.add_argument("--random", type=int, default=0, metavar="N", help="random scenes of seeds 1 to N; of these only")
     parser.add_argument("--power", nargs="?", const=".", metavar="REGEX", help="only: do the charts find parameters (that match) off by a tenth?")
@@ -371,7 +372,8 @@ def main():
     if options.power:
         return 0 if power(mi, options) else 1
     options.other += [f"random-{seed}" for seed in range(1, options.random + 1)]
-    rows = [r for r in ROWS if (not options.scene and not options.other) or r[0] in (options.scene or [])]
+    first, step = (int(n) for n in options.turn.split("/"))
+    rows = [r for r in ROWS[first::step] if (not options.scene and not options.other) or r[0] in (options.scene or [])]
     rows += [(other, "--plugins", 768, 0, 1536, EQUAL) for other in options.other]
     if options.self:
         rows = [r[:5] + (EQUAL,) for r in rows]
