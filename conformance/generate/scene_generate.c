@@ -114,6 +114,7 @@ static void plan(struct scene_generator *g)
     g->lamps = scene_chance(g, 75) ? 1 + scene_roll(g, scene_chance(g, 20) ? 12 : 3) : 0;
     g->material_count = 3 + scene_roll(g, SCENE_MATERIALS - 2);
     g->instancing = scene_word(g, kinds);
+    g->asking = dice_chance(&g->rays, 60) ? 60 : 0;
 }
 
 static void put_scene(struct scene_generator *g, uint64_t seed, uint64_t number)
@@ -256,6 +257,8 @@ enum status scene_generate(uint64_t seed, uint64_t number, const char *pictures,
         dice_seed(&g.dice, seed);
         g.dice.counter[2] = (uint32_t)number;
         g.dice.counter[3] = (uint32_t)(number >> 32);
+        g.rays = g.dice;
+        g.rays.counter[1] = 1; /* the other dice's never gets there */
         put_scene(&g, seed, number);
         s = finish(&g, out, err);
     }

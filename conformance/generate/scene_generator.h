@@ -13,12 +13,13 @@ struct made_material {
 };
 
 struct scene_generator {
-    struct dice dice;
+    struct dice dice, rays; /* rays: of what shaders ask around them */
     struct json_writer w;
     const char *pictures;
     double size, far[3]; /* lengths are times size, places moved by far */
     uint32_t textures, groups, lamps, material_count;
     unsigned shaders, media; /* percent of materials */
+    unsigned asking;         /* percent of shaders that send rays */
     bool round_groups;       /* with spheres, disks and lamps: they are flattened */
     const char *instancing;
     struct made_material materials[SCENE_MATERIALS];

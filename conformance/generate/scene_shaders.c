@@ -199,6 +199,59 @@ static void put_text(struct scene_generator *g, struct text *out, const char *fo
     }
 }
 
+/* ---- rays of shaders ------------------------------------------------------------------------ */
+
+/* Statements that darken `name` by what is around the point. Their dice are others: what else the
+ * scene has does not hang on them. */
+static void put_rays(struct scene_generator *g, struct text *out, const char *name)
+{
+    const struct dice others = g->dice;
+    const double near = g->size * 0.05, far = g->size * 3;
+    g->dice = g->rays;
+    if (scene_chance(g, g->asking)) {
+        switch (scene_roll(g, 6)) {
+        case 0:
+            text_printf(out, " %s *= 1 - 0.8 * occlusion(\"samples\", %u);", name,
+                        1 + scene_roll(g, 5));
+            break;
+        case 1:
+            text_printf(out, " %s *= 1 - 0.8 * occlusion(P, Ng, \"samples\", 2, \"maxdist\", %g);",
+                        name, far);
+            break;
+        case 2:
+            text_printf(out, " %s *= 1 - 0.6 * trace(P, reflect(I, N));", name);
+            break;
+        case 3:
+            text_printf(out,
+                        " %s *= trace(P + %g * N, vector(0.2, 1, 0.1), \"mindist\", %g, "
+                        "\"maxdist\", %g) ? 0.4 : 0.9;",
+                        name, near, near, far);
+            break;
+        case 4:
+            text_printf(out,
+                        " { float at = %g; if (trace(P, N)) getmessage(\"trace\", \"hitdist\", at);"
+                        " %s *= %g / (%g + at); }",
+                        far, name, far, far);
+            break;
+        default:
+            text_printf(out,
+                        " { normal met = 0; float x = 0; int hit = 0; trace(P, vector(0, 1, 0.3));"
+                        " getmessage(\"trace\", \"hit\", hit); getmessage(\"trace\", \"u\", x);"
+                        " if (getmessage(\"trace\", \"N\", met)) %s *= 0.5 + 0.4 * fabs(met[1]);"
+                        " else %s *= hit ? x : 0.8; }",
+                        name, name);
+        }
+    }
+    g->rays = g->dice;
+    g->dice = others;
+}
+
+static void put_ambient(struct scene_generator *g, struct text *out)
+{
+    if (dice_chance(&g->rays, g->asking / 3))
+        text_printf(out, " + 0.3 * ambient_occlusion(\"samples\", %u)", 1 + dice_roll(&g->rays, 4));
+}
+
 /* ---- closures ------------------------------------------------------------------------------- */
 
 static const char *const closures[] = {
@@ -331,6 +384,7 @@ static void put_driven(struct scene_generator *g, uint32_t i)
     const char *type = scene_word(g, scene_types);
     bool chosen[DRIVES] = {false};
     struct text t = {0};
+    char output[16];
     unsigned n = 0;
     for (size_t k = 0; k < DRIVES; k++) {
         const bool fits = !drives[k].types || has_word(drives[k].types, type),
@@ -352,6 +406,10 @@ static void put_driven(struct scene_generator *g, uint32_t i)
             text_printf(&t, " o%zu = ", k);
             put_text(g, &t, drives[k].value, 2);
             text_puts(&t, ";");
+            if (drives[k].value[0] == '@' && drives[k].value[1] != 'n') {
+                (void)snprintf(output, sizeof output, "o%zu", k);
+                put_rays(g, &t, output);
+            }
         }
     text_puts(&t, " }");
     put_source(g, &t);
@@ -365,7 +423,6 @@ static void put_driven(struct scene_generator *g, uint32_t i)
     json_begin_object(&g->w);
     for (size_t k = 0; k < DRIVES; k++)
         if (chosen[k]) {
-            char output[16];
             (void)snprintf(output, sizeof output, "o%zu", k);
             json_key_string(&g->w, drives[k].input, output);
         }
@@ -388,8 +445,11 @@ static void put_network(struct scene_generator *g)
     put_text(
         g, &first,
         "shader first(float scale = 3, output color c = 0, output float f = 0) { c = @c; f = @f "
-        "* 0.9; }",
+        "* 0.9;",
         2);
+    put_rays(g, &first, "c");
+    put_rays(g, &first, "f");
+    text_puts(&first, " }");
     text_puts(&last, "surface last(color c = 0.5, float f = 0.2, output color tint = 0) { "
                      "if (isconnected(f)) tint = c * f; Ci = (0.2 + 0.8 * c) * ");
     put_leaf(g, &last);
@@ -529,6 +589,7 @@ static void put_direct(struct scene_generator *g, uint32_t i)
     if (scene_chance(g, 30))
         text_puts(&t, " float seen = 1; color found = 0; if (getattribute(\"nothing\", found)) c = "
                       "found; for (int i = 0; i < turns; i++) seen *= 0.9; c *= seen;");
+    put_rays(g, &t, "c");
     text_puts(&t, scene_chance(g, 30) ? " Ci = (amount * c) * " : " Ci = ");
     const bool many = scene_chance(g, 20);
     if (many)
@@ -542,6 +603,7 @@ static void put_direct(struct scene_generator *g, uint32_t i)
         put_leaf(g, &t);
         text_puts(&t, ")");
     }
+    put_ambient(g, &t);
     text_puts(&t, "; }");
     put_source(g, &t);
     text_free(&t);

@@ -61,6 +61,10 @@ static void is_pure(void **state)
 static void loads(void **state)
 {
     (void)state;
+    static const char *const rays[] = {" occlusion(", "trace(P,", "trace(P +", "ambient_occlusion(",
+                                       "getmessage(\\\"trace\\\""};
+    enum { RAYS = sizeof rays / sizeof *rays };
+    bool seen[RAYS] = {false};
     for (uint64_t i = 0; i < READ; i++) {
         struct text t;
         struct scene *s = NULL;
@@ -72,9 +76,11 @@ static void loads(void **state)
             fail_msg("scene %llu of seed 11: %s", (unsigned long long)i, told);
         }
         assert_true(scene_effective_count(s) > 0);
+        note_words(&t, rays, RAYS, seen);
         scene_free(s);
         text_free(&t);
     }
+    all_were_seen(rays, RAYS, seen);
 }
 
 /* Between them the dense scenes say each closure of protocol section 21 that has lobes. */
