@@ -225,8 +225,14 @@ K_FN uint k_count(uint *words, uint i)
 #define K_COUNT_UP(words, i) k_count(words, i)
 #define K_OR(word, mask)     ((void)atomicOr(word, mask))
 #elif defined(K_OPENCL)
-#define K_OR(word, mask)     ((void)atomic_or((volatile K_GLOBAL uint *)(word), mask))
+#define K_OR(word, mask) ((void)atomic_or((volatile K_GLOBAL uint *)(word), mask))
+#ifdef K_SHADERS_LINKED /* nor atomic_inc: as K_SWAP */
+uint __attribute__((overloadable))
+__spirv_AtomicIIncrement(volatile __global uint *word, int scope, int order);
+#define K_COUNT_UP(words, i) __spirv_AtomicIIncrement((volatile K_GLOBAL uint *)(words) + (i), 1, 0)
+#else
 #define K_COUNT_UP(words, i) atomic_inc((volatile K_GLOBAL uint *)(words) + (i))
+#endif
 #elif defined(K_CUDA)
 #define K_COUNT_UP(words, i) atomicAdd((words) + (i), 1u)
 #define K_OR(word, mask)     ((void)atomicOr(word, mask))

@@ -104,8 +104,7 @@ static enum status code_choose(const struct device *d, enum code_path wanted,
     enum code_path fastest = CODE_SOURCE;
     unsigned source = 1u << CODE_SOURCE,
              takes = d->api->code_paths ? d->api->code_paths(d->backend, &fastest) : source;
-    if (takes & source &&
-        ((r->features & K_FEATURES_OF_TEXT && !r->shaders) || r->count_rays || r->staged))
+    if (takes & source && ((r->features & K_FEATURES_OF_TEXT && !r->shaders) || r->count_rays))
         fastest = CODE_SOURCE;
     if (wanted == CODE_AUTO)
         wanted = d->own;

@@ -184,7 +184,7 @@ enum status level_zero_launch(struct backend *b, enum kernel_entry entry,
     struct flight *f = &b->flights[b->next_flight];
     s = flight_land(b, f, err);
     if (s == STATUS_OK)
-        s = level_zero_group_set(b, k, p->group[ENTRY_RENDER], work_group, err);
+        s = level_zero_group_set(b, k, p->group[entry], work_group, err);
     if (s == STATUS_OK) {
         *f->host = *launch;
         void *const rest[] = {f->launch, b->film};

@@ -152,6 +152,13 @@ void level_zero_programs_release(struct backend *b)
         program_release(b, &b->programs[part]);
 }
 
+/* Is entry i one of those that make the film? */
+static bool is_films(const struct program *p, int i)
+{
+    return p->kernels[i] && i != ENTRY_ARITHMETIC && kernel_entries[i].part == PART_RENDER;
+}
+
+/* Memory is that of the kernel of the film that takes most. */
 static enum status kernels_make(const struct backend *b, const struct program_request *request,
                                 struct program *p, struct error *err)
 {
@@ -166,14 +173,15 @@ static enum status kernels_make(const struct backend *b, const struct program_re
             return ze_error(err, code, "zeKernelCreate");
         }
     }
-    ze_kernel_properties_t k = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
-    if (p->kernels[ENTRY_RENDER] &&
-        b->ze->KernelGetProperties(p->kernels[ENTRY_RENDER], &k) == ZE_RESULT_SUCCESS) {
-        p->private_bytes = k.privateMemSize;
-        p->spill_bytes = k.spillMemSize;
-    }
-    for (int i = 0; i < ENTRY_COUNT; i++)
+    for (int i = 0; i < ENTRY_COUNT; i++) {
+        ze_kernel_properties_t k = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
         p->group[i] = level_zero_group_most(b, p->kernels[i]);
+        if (!is_films(p, i) || b->ze->KernelGetProperties(p->kernels[i], &k) != ZE_RESULT_SUCCESS)
+            continue;
+        p->private_bytes =
+            k.privateMemSize > p->private_bytes ? k.privateMemSize : p->private_bytes;
+        p->spill_bytes = k.spillMemSize > p->spill_bytes ? k.spillMemSize : p->spill_bytes;
+    }
     return STATUS_OK;
 }
 
@@ -231,8 +239,10 @@ enum status level_zero_program_group(struct backend *b, uint32_t *most, struct e
 {
     const struct program *p = NULL;
     enum status s = level_zero_program(b, ENTRY_RENDER, &p, err);
-    if (s == STATUS_OK)
-        *most = p->group[ENTRY_RENDER];
+    *most = 0;
+    for (int i = 0; s == STATUS_OK && i < ENTRY_COUNT; i++)
+        if (is_films(p, i) && (*most == 0 || p->group[i] < *most))
+            *most = p->group[i];
     return s;
 }
 

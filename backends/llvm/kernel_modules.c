@@ -19,6 +19,9 @@
 #include "kernel_modules.def"
 #undef MODULE
 
+/* The part of modules that have the stages of PART_RENDER. */
+enum { MODULE_STAGED = PART_COUNT };
+
 static const struct module {
     enum kernel_format format;
     unsigned mode, tree, features, part;
@@ -58,13 +61,11 @@ enum status kernel_module_find(enum kernel_format format, const struct program_r
     if (request->count_rays && request->part == PART_RENDER)
         return error_msg(err, STATUS_UNSUPPORTED,
                          "rays are counted by a kernel from source; code path llvm has none");
-    if (request->staged)
-        return error_msg(err, STATUS_UNSUPPORTED,
-                         "stages are kernels from source; code path llvm has the megakernel alone");
+    const unsigned part = request->staged ? MODULE_STAGED : (unsigned)request->part;
     const struct module *best = NULL; /* the one that has least beyond what is asked */
     for (const struct module *m = modules; m->data; m++) {
         bool serves = m->format == format && m->mode == (unsigned)request->mode &&
-                      (m->part == (unsigned)request->part || is_library(format)) &&
+                      (m->part == part || is_library(format)) &&
                       (m->tree == 0 || m->tree == bvh_define(request->tree)) &&
                       (m->features & request->features) == request->features;
         if (serves && (!best || m->features < best->features ||

@@ -267,7 +267,7 @@ static enum status invariance_model(struct run_context *c, struct error *err)
     if (failed)
         return STATUS_OK;
     if (refused == (size_t)ON * (VARIANTS - 1))
-        return case_skip(c, "the device has the megakernel alone: stages are kernels from source");
+        return case_skip(c, "the device has the megakernel alone");
     return case_pass(c, "%d models of %d scenes give the same bits; %zu refused by the device",
                      MODELS, ON, refused);
 }

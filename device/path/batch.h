@@ -323,6 +323,8 @@ K_FN void k_batch_occlude_path(const struct k_scene *sc, const struct k_batch *b
 K_FN void k_batch_occlude(const struct k_scene *sc, const struct k_batch *b)
 {
     K_GLOBAL const struct k_launch *L = sc->launch;
+    if (!K_HAS(RAYS))
+        return;
     const int queues = L->queues != 0u;
     const uint apart = K_RAYS_APART(L);
     const uint n = apart * (queues ? b->counts[K_COUNT_LIVE(L->round)] : b->used);

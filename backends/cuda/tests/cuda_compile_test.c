@@ -72,7 +72,7 @@ static void check_calls(const char *ptx)
  * loads say which memory they are of; samples of a pixel are added by several work-items. */
 static void check_kernel(const char *ptx, const struct program_request *r)
 {
-    if (r->part != PART_RENDER || r->features & K_FEATURE_LOBES)
+    if (r->part != PART_RENDER || r->staged || r->features & K_FEATURE_LOBES)
         return;
     char depot[64];
     snprintf(depot, sizeof depot, "__local_depot0[%d]",
@@ -244,12 +244,13 @@ static void llvm_makes_the_same_arithmetic(void **state)
         print_message("%s\n", err.msg);
         skip();
     }
-    for (unsigned i = 0; i < 4 * PART_COUNT + 1; i++) {
+    for (unsigned i = 0; i < 4 * PART_COUNT + 2; i++) {
         /* Plain scenes in every mode; every feature, which takes its time, in one mode a part;
-         * instances. */
-        bool plain = i < 3 * PART_COUNT || i == 4 * PART_COUNT;
+         * instances; stages. */
+        bool plain = i < 3 * PART_COUNT || i >= 4 * PART_COUNT;
         request = program_request_make((enum math_mode)(plain ? i / PART_COUNT % 4 : i % 3));
-        request.part = (enum program_part)(i % PART_COUNT);
+        request.staged = i == 4 * PART_COUNT + 1;
+        request.part = request.staged ? PART_RENDER : (enum program_part)(i % PART_COUNT);
         request.features = i == 4 * PART_COUNT ? K_FEATURE_INSTANCES
                            : plain             ? 0
                                                : K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
@@ -270,8 +271,8 @@ static void llvm_makes_the_same_arithmetic(void **state)
         assert_int_equal(occurrences(ptx, ".maxnreg 64\n"), occurrences(ptx, ".entry "));
         /* one module for all requests: what this one has no feature for is gone */
         assert_int_equal(strstr(ptx, "k_lobes_") != NULL, !plain && request.part != PART_HIT);
-        assert_null(strstr(ptx, "k_shade"));
-        if (i % PART_COUNT == 0)
+        assert_int_equal(occurrences(ptx, "k_shade"), occurrences(ptx, "k_shade_all"));
+        if (request.part == PART_RENDER)
             assert_true(assembles(ptx, "sm_90"));
         arena_free(&a);
     }

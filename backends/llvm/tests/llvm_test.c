@@ -416,13 +416,14 @@ static void modules_parsed(const struct llvm_api *a)
         KERNEL_SHADERS_16, ABREAST_X86_64, LANES_X86_64};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const bool parts = formats[i] <= KERNEL_AMDGCN && formats[i] != ABREAST_X86_64;
-        for (int part = 0; part < (parts ? PART_COUNT : 1); part++) {
+        for (int part = 0; part <= (parts ? PART_COUNT : 0); part++) { /* the last: stages */
             struct program_request request = program_request_make(MODE_STRICT);
             struct error err = {0};
             char *message = NULL;
             const void *data;
             size_t size;
-            request.part = (enum program_part)part;
+            request.part = (enum program_part)(part % PART_COUNT);
+            request.staged = part == PART_COUNT;
             if (kernel_module_find(formats[i], &request, &data, &size, &err) != STATUS_OK) {
                 print_message("SKIP %s\n", err.msg);
                 return;
