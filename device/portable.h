@@ -211,7 +211,8 @@ K_FN uint k_swap(uint *word, uint from, uint to)
 /* Adds 1 to words[i] in one step of the memory. What it was before. On NVIDIA's GPUs the lanes of a
  * warp that are here with the same i take that step together, one for all: many at one address wait
  * for each other. */
-#if defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
+#if ((defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)) || defined(__NVPTX__)) &&                \
+    __CUDA_ARCH__ >= 700
 K_FN uint k_count(uint *words, uint i)
 {
     const uint peers = __match_any_sync(__activemask(), i), first = (uint)__ffs((int)peers) - 1u;

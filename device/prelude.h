@@ -63,6 +63,26 @@ PRELUDE_FN unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsign
 PRELUDE_FN int __ffs(int x) { return __builtin_ffs(x); }
 PRELUDE_FN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 PRELUDE_FN int __popc(unsigned x) { return __builtin_popcount(x); }
+#ifdef __NVPTX__
+PRELUDE_FN unsigned __activemask()
+{
+    unsigned lanes;
+    asm volatile("activemask.b32 %0;" : "=r"(lanes));
+    return lanes;
+}
+PRELUDE_FN unsigned __match_any_sync(unsigned lanes, unsigned x)
+{
+    unsigned same;
+    asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(same) : "r"(x), "r"(lanes));
+    return same;
+}
+PRELUDE_FN unsigned __shfl_sync(unsigned lanes, unsigned x, int from)
+{
+    unsigned its;
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(its) : "r"(x), "r"(from), "r"(lanes));
+    return its;
+}
+#endif
 PRELUDE_FN unsigned atomicAdd(unsigned *at, unsigned n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
 PRELUDE_FN unsigned long long atomicAdd(unsigned long long *at, unsigned long long n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
 PRELUDE_FN unsigned atomicCAS(unsigned *at, unsigned from, unsigned to)

@@ -20,6 +20,10 @@ enum status cuda_llvm_options(const struct program_request *request, int arch, c
     const struct llvm_api *api;
     struct kernel_parts parts;
     enum status s = llvm_find(&api, err);
+    if (s == STATUS_OK && request->staged && arch < CUDA_LLVM_STAGES)
+        s = error_msg(err, STATUS_UNSUPPORTED,
+                      "by code path llvm stages are kernels for compute capability %d.%d and later",
+                      CUDA_LLVM_STAGES / 10, CUDA_LLVM_STAGES % 10);
     if (s == STATUS_OK)
         s = kernel_parts_find(KERNEL_NVPTX, request, &parts, err);
     if (s != STATUS_OK)

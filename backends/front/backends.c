@@ -119,8 +119,7 @@ static enum status code_choose(const struct device *d, enum code_path wanted,
     return STATUS_OK;
 }
 
-/* The model that is meant. Stages are kernels from source: who wants the other code path, or rays
- * counted, wants the megakernel. */
+/* The model that is meant. Who wants rays counted wants the megakernel. */
 static enum exec_model model_choose(const struct device *d, const struct build_settings *settings,
                                     uint32_t features)
 {
@@ -132,9 +131,9 @@ static enum exec_model model_choose(const struct device *d, const struct build_s
     if (d->api->abreast_problem && code != CODE_SOURCE && !settings->count_rays &&
         !d->api->abreast_problem(d->backend, features, d->layout.launch.light_count))
         return MODEL_ABREAST;
-    if (!d->api->preferred_model || code == CODE_LLVM || settings->count_rays)
+    if (!d->api->preferred_model || settings->count_rays)
         return MODEL_MEGAKERNEL;
-    return d->api->preferred_model(features);
+    return d->api->preferred_model(d->backend, code, features);
 }
 
 static bool few_samples;

@@ -51,7 +51,7 @@ struct llvm_machine_choice llvm_nvptx_machine(const struct llvm_api *api, int ar
         unsigned since; /* version of LLVM */
     } known[] = {{90, "sm_90", "+ptx78", 16}, {86, "sm_86", "+ptx71", 0},
                  {80, "sm_80", "+ptx70", 0},  {75, "sm_75", "+ptx63", 0},
-                 {70, "sm_70", "+ptx60", 0},  {60, "sm_60", "+ptx50", 0},
+                 {70, "sm_70", "+ptx63", 0},  {60, "sm_60", "+ptx50", 0},
                  {50, "sm_50", "+ptx40", 0}};
     size_t i = 0;
     while (i + 1 < sizeof known / sizeof known[0] &&

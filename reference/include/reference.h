@@ -153,7 +153,7 @@ bool reference_bsdf_sample(const struct reference *r, uint32_t material, const d
  *   UV_CHANGES    of u in x, y and of v: the terms' size over det, times a c / det
  *   TANGENTS      dPdu, dPdv: their lengths
  *   NORMAL        N: 1
- *   RAY_START     where a ray of trace() or occlusion() starts that does not start at P: the largest
+ *   RAY_START     where a ray of trace() or occlusion() starts, from P along its surface: the largest
  *                 coordinate of the start and of what may be met there, as section 4's E has it
  *   RAY_TURN      its direction, wherever it starts: 1; of occlusion(), which samples it, 8
  *   ALIGN         of the direction X that a lobe's frame is turned to, once its part along the

@@ -166,16 +166,19 @@ static bool is_ray(const struct asl_ray *ray)
     return isfinite(P[0] * P[0] + P[1] * P[1] + P[2] * P[2]) && l > 0 && isfinite(l);
 }
 
-/* How the rays of this point are moved; false: they are not. Those from P itself start where P does:
- * that is moved with it, and stays on its side of the surface. turn: the size of the direction's. */
+/* How the rays of this point are moved; false: they are not. Those from P itself stay on their side
+ * of its surface: they are moved along it. turn: the size of the direction's. Where starts are moved
+ * down an axis surfaces that lie together are met in the other order; both are off by as much. */
 static bool moves_rays(const struct shader_thread *t, bool here, double turn,
                        struct ray_motion *out)
 {
     if (!t->moved)
         return false;
-    *out = (struct ray_motion){.start = here ? gray(0) : from_double(t->moved + GLOBAL_RAY_START),
-                               .turn = scale(turn, from_double(t->moved + GLOBAL_RAY_TURN))};
-    return max_abs(out->start) > 0 || max_abs(out->turn) > 0;
+    const struct vec3 Ng = t->at->Ng, start = from_double(t->moved + GLOBAL_RAY_START);
+    *out = (struct ray_motion){.start = here ? sub(start, scale(dot(start, Ng), Ng)) : start,
+                               .turn = scale(turn, from_double(t->moved + GLOBAL_RAY_TURN)),
+                               .depth = fmax(0, -2 * (start.x + start.y + start.z))};
+    return max_abs(start) > 0 || max_abs(out->turn) > 0;
 }
 
 static bool traced_ray(void *ctx, const struct asl_ray *ray, struct asl_traced *out)
@@ -189,12 +192,11 @@ static bool traced_ray(void *ctx, const struct asl_ray *ray, struct asl_traced *
     double near = ray->mindist > 0 ? (double)ray->mindist : 0, t_max = (double)ray->maxdist - near;
     const bool here = is_here(t, ray->P);
     struct vec3 o = ray_start(t, ray->P, here, dot(d, Ng) < 0 ? negate(Ng) : Ng);
-    struct ray along = {add(o, scale(near, d)), d};
-    struct ray_motion moved;
+    const struct ray along = {add(o, scale(near, d)), d};
+    struct ray_motion motion;
     struct hit hit;
-    if (t_max > 0 && moves_rays(t, here, 1, &moved))
-        along = ray_moved(s, t->pool->candidates, along, t_max, &moved);
-    if (!(t_max > 0) || !surface_along(s, t->pool->candidates, along, t_max, &hit))
+    const struct ray_motion *by = moves_rays(t, here, 1, &motion) ? &motion : NULL;
+    if (!(t_max > 0) || !surface_along(s, t->pool->candidates, along, t_max, by, &hit))
         return false;
     const bool behind = dot(hit.Ng, d) > 0;
     Ng = behind ? negate(hit.Ng) : hit.Ng;

@@ -6,26 +6,6 @@
 enum { PASSAGES = 64 };
 static const uint32_t OCCLUSION_BLOCKS = 0xC0000000;
 
-bool surface_along(const struct scene *s, const struct candidates *c, struct ray ray, double t_max,
-                   struct hit *out)
-{
-    double way = 0;
-    for (int i = 0;; i++) {
-        struct probe probe = probe_make(ray);
-        struct crossing crossing;
-        if (!candidates_closest(c, &probe, t_max, &crossing))
-            return false;
-        *out = hit_at(s, &probe, &crossing);
-        way += out->t;
-        t_max -= out->t;
-        out->t = way;
-        if (!s->materials[scene_material_of(s, out->primitive)].interface || i == PASSAGES)
-            return true;
-        bool leaves = dot(out->Ng, ray.d) > 0;
-        ray.o = offset_point(out->P, out->extent, leaves ? out->Ng : negate(out->Ng));
-    }
-}
-
 /* The largest coordinate that goes into the test of this ray: of its start, and of what is met before
  * t_max, or stands so near either end that the offset of section 4 would not clear it. */
 static double ray_reach(const struct scene *s, const struct candidates *c, struct ray ray,
@@ -45,13 +25,43 @@ static double ray_reach(const struct scene *s, const struct candidates *c, struc
     return most;
 }
 
-struct ray ray_moved(const struct scene *s, const struct candidates *c, struct ray ray,
-                     double t_max, const struct ray_motion *by)
+/* Of the surfaces within `depth` of the closest one the last. */
+static bool crossing_find(const struct candidates *c, const struct probe *probe, double t_max,
+                          double depth, struct crossing *out)
 {
-    struct ray moved = {ray.o, normalize(add(ray.d, by->turn))};
-    if (max_abs(by->start) > 0)
-        moved.o = add(ray.o, scale(ray_reach(s, c, ray, t_max), by->start));
-    return moved;
+    struct crossing next;
+    if (!candidates_closest(c, probe, t_max, out))
+        return false;
+    const double end = fmin(t_max, out->t + depth);
+    while (depth > 0 && candidates_next(c, probe, out, end, &next))
+        *out = next;
+    return true;
+}
+
+bool surface_along(const struct scene *s, const struct candidates *c, struct ray ray, double t_max,
+                   const struct ray_motion *by, struct hit *out)
+{
+    double way = 0, depth = 0;
+    if (by) {
+        const bool shifts = max_abs(by->start) > 0 || by->depth > 0;
+        const double reach = shifts ? ray_reach(s, c, ray, t_max) : 0;
+        depth = reach * by->depth;
+        ray = (struct ray){add(ray.o, scale(reach, by->start)), normalize(add(ray.d, by->turn))};
+    }
+    for (int i = 0;; i++) {
+        struct probe probe = probe_make(ray);
+        struct crossing crossing;
+        if (!crossing_find(c, &probe, t_max, depth, &crossing))
+            return false;
+        *out = hit_at(s, &probe, &crossing);
+        way += out->t;
+        t_max -= out->t;
+        out->t = way;
+        if (!s->materials[scene_material_of(s, out->primitive)].interface || i == PASSAGES)
+            return true;
+        bool leaves = dot(out->Ng, ray.d) > 0;
+        ray.o = offset_point(out->P, out->extent, leaves ? out->Ng : negate(out->Ng));
+    }
 }
 
 /* The direction of ray i about n: two of the four numbers of a block. */
@@ -70,9 +80,8 @@ double occlusion(const struct scene *s, const struct candidates *c,
     for (uint32_t i = 0; i < count; i++) {
         struct ray ray = {origin, occlusion_direction(place, i, n)};
         struct hit hit;
-        if (moved)
-            ray = ray_moved(s, c, ray, t_max, moved);
-        blocked += !(dot(ray.d, side) > 0) || surface_along(s, c, ray, t_max, &hit);
+        const struct vec3 d = moved ? add(ray.d, moved->turn) : ray.d;
+        blocked += !(dot(d, side) > 0) || surface_along(s, c, ray, t_max, moved, &hit);
     }
     return (double)blocked / count;
 }

@@ -14,16 +14,18 @@ struct random_place {
     uint32_t x, y, sample, k;
 };
 
-/* The closest surface with 0 < t < t_max that is no interface; out->t is the whole way. */
-bool surface_along(const struct scene *s, const struct candidates *c, struct ray ray, double t_max,
-                   struct hit *out);
-/* What rounding may do to rays whose starts are computed (enum reference_motion): to the start, as a
- * share of the largest coordinate that the test of such a ray has; to the direction. */
+/* What rounding may do to rays whose starts are computed (enum reference_motion): to the start and
+ * to where a surface is met, as shares of the largest coordinate that the test of such a ray has; to
+ * the direction. Of surfaces that lie no farther apart than `depth` the last is met. */
 struct ray_motion {
     struct vec3 start, turn;
+    double depth;
 };
-struct ray ray_moved(const struct scene *s, const struct candidates *c, struct ray ray,
-                     double t_max, const struct ray_motion *by);
+
+/* The closest surface with 0 < t < t_max that is no interface; out->t is the whole way. by: NULL: the
+ * ray is not moved. */
+bool surface_along(const struct scene *s, const struct candidates *c, struct ray ray, double t_max,
+                   const struct ray_motion *by, struct hit *out);
 
 /* The share of `count` rays from `origin` about n, of cosine density, that meet something before
  * t_max or do not leave to that side. moved: NULL: none is. */

@@ -272,10 +272,16 @@ static void llvm_makes_the_same_arithmetic(void **state)
         /* one module for all requests: what this one has no feature for is gone */
         assert_int_equal(strstr(ptx, "k_lobes_") != NULL, !plain && request.part != PART_HIT);
         assert_int_equal(occurrences(ptx, "k_shade"), occurrences(ptx, "k_shade_all"));
+        assert_int_equal(occurrences(ptx, "match.any.sync") > 0, request.staged);
         if (request.part == PART_RENDER)
             assert_true(assembles(ptx, "sm_90"));
         arena_free(&a);
     }
+    /* Lanes that count together came with 7.0. */
+    assert_true(request.staged);
+    assert_int_equal(
+        cuda_llvm_options(&request, 61, options, sizeof options, identity, sizeof identity, &err),
+        STATUS_UNSUPPORTED);
     /* What only source can have. */
     struct gpu_image image = {0};
     struct build_info info = {0};

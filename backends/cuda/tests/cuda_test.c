@@ -60,12 +60,27 @@ static void numbers_are_nvidias(void **state)
 static void models_are_the_measured_ones(void **state)
 {
     (void)state;
-    assert_int_equal(cuda_api.preferred_model(0), MODEL_MEGAKERNEL);
-    assert_int_equal(cuda_api.preferred_model(K_FEATURE_DIELECTRIC), MODEL_SEPARATE);
-    assert_int_equal(cuda_api.preferred_model(K_FEATURE_LOBES), MODEL_WAVEFRONT);
-    assert_int_equal(cuda_api.preferred_model(K_FEATURE_MEDIA | K_FEATURE_CUTOUTS), MODEL_SEPARATE);
-    assert_int_equal(cuda_api.preferred_model(K_FEATURE_MEDIA | K_FEATURE_LOBES | K_FEATURE_LAYERS),
-                     MODEL_WAVEFRONT);
+    static const struct {
+        const char *arch;
+        enum code_path code;
+        uint32_t features;
+        enum exec_model model;
+    } rows[] = {
+        {"90", CODE_AUTO, 0, MODEL_MEGAKERNEL},
+        {"90", CODE_AUTO, K_FEATURE_DIELECTRIC, MODEL_SEPARATE},
+        {"90", CODE_AUTO, K_FEATURE_LOBES, MODEL_WAVEFRONT},
+        {"90", CODE_LLVM, K_FEATURE_LOBES, MODEL_WAVEFRONT},
+        {"61", CODE_SOURCE, K_FEATURE_LOBES, MODEL_WAVEFRONT},
+        {"61", CODE_LLVM, K_FEATURE_LOBES, MODEL_MEGAKERNEL},
+        {"90", CODE_AUTO, K_FEATURE_MEDIA | K_FEATURE_CUTOUTS, MODEL_SEPARATE},
+        {"90", CODE_AUTO, K_FEATURE_MEDIA | K_FEATURE_LOBES | K_FEATURE_LAYERS, MODEL_WAVEFRONT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct backend b = {0};
+        snprintf(b.arch, sizeof b.arch, "%s", rows[i].arch);
+        assert_int_equal(cuda_api.preferred_model(&b, rows[i].code, rows[i].features),
+                         rows[i].model);
+    }
 }
 
 /* ---- the mock ------------------------------------------------------------------------------- */

@@ -404,16 +404,60 @@ static void test_rays_along_a_plane(void **state)
     bed_free(&b);
 }
 
+/* Over a floor whose shader asks what is above: an interface, and `gap` over it a roof of the same
+ * corners in another order. Without a gap rounding says which of the two a ray meets, and behind the
+ * interface it begins past both. */
+#define UNDER_A_ROOF(faces)                                                                        \
+    "{\"isophote\": 1, \"camera\": {\"origin\": [0.3, 0.35, 2.2], \"target\": [0, 0, 0], "         \
+    "\"fov\": 12}, \"render\": {\"max_depth\": 2}, \"materials\": {\"m\": {\"type\": "             \
+    "\"shader\", \"source\": \"surface m() { float x = 0; trace(P, vector(0.1, 1, 0.2)); "         \
+    "getmessage(\\\"trace\\\", \\\"u\\\", x); Ci = (color(x, occlusion(\\\"samples\\\", 8), 0) "   \
+    "+ 0.1) * emission(); }\"}, \"i\": {\"type\": \"interface\"}, \"r\": {\"type\": "              \
+    "\"diffuse\"}}, \"objects\": [{\"type\": \"rectangle\", \"material\": \"m\", "                 \
+    "\"transform\": [{\"rotate\": {\"axis\": [1, 0, 0], \"angle\": -90}}]}, " ROOF_OF(             \
+        "i", "0", "[[0, 1, 2], [0, 2, 3]]") faces "], \"environment\": {\"radiance\": 0.3}}"
+#define ROOF_OF(material, up, triangles)                                                           \
+    "{\"type\": \"mesh\", \"material\": \"" material                                               \
+    "\", \"vertices\": [[-1.1, 0.7, -1.3], [1.2, 0.9, "                                            \
+    "-1.1], [1.3, 0.6, 1.2], [-1.2, 0.4, 1]], \"uv\": [[0, 0], [1, 0], [1, 1], [0, 1]], "          \
+    "\"triangles\": " triangles ", \"transform\": [{\"translate\": [0, " up ", 0]}]}"
+#define ROOF(gap) ", " ROOF_OF("r", gap, "[[2, 1, 0], [3, 2, 0]]")
+
+static void test_rays_of_shaders_at_ties(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct divergence found;
+    in_step(UNDER_A_ROOF(ROOF("0")));
+    (void)found_in_step(UNDER_A_ROOF(ROOF("0")), MODE_DEVICE);
+    struct bed b = bed_of(UNDER_A_ROOF(ROOF("0.0001")), MODE_STRICT),
+               lost = bed_of(UNDER_A_ROOF(""), MODE_STRICT);
+    assert_int_equal(conform_lockstep(lost.native, b.scene, &b.job, UINT64_MAX, &found, &err),
+                     STATUS_OK);
+    assert_true(found.divergent > 0);
+    assert_memory_equal(found.field, "emitted.", 8);
+    bed_free(&lost);
+    bed_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_light_tree),          cmocka_unit_test(test_underflow),
-        cmocka_unit_test(test_what_device_notices), cmocka_unit_test(test_films_that_follow),
-        cmocka_unit_test(test_coplanar_faces),      cmocka_unit_test(test_normals_at_right_angles),
-        cmocka_unit_test(test_way_to_a_light),      cmocka_unit_test(test_never_left),
-        cmocka_unit_test(test_shared_side),         cmocka_unit_test(test_faint_conductor),
-        cmocka_unit_test(test_list_at_a_pole),      cmocka_unit_test(test_tangent_along_the_normal),
-        cmocka_unit_test(test_nothing_passes),      cmocka_unit_test(test_rays_along_a_plane),
+        cmocka_unit_test(test_rays_of_shaders_at_ties),
+        cmocka_unit_test(test_light_tree),
+        cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_what_device_notices),
+        cmocka_unit_test(test_films_that_follow),
+        cmocka_unit_test(test_coplanar_faces),
+        cmocka_unit_test(test_normals_at_right_angles),
+        cmocka_unit_test(test_way_to_a_light),
+        cmocka_unit_test(test_never_left),
+        cmocka_unit_test(test_shared_side),
+        cmocka_unit_test(test_faint_conductor),
+        cmocka_unit_test(test_list_at_a_pole),
+        cmocka_unit_test(test_tangent_along_the_normal),
+        cmocka_unit_test(test_nothing_passes),
+        cmocka_unit_test(test_rays_along_a_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
