@@ -186,10 +186,9 @@ struct backend_api {
     enum status (*open)(const struct device_info *info, struct backend **out, struct error *err);
     void (*close)(struct backend *b);
     enum bvh_kind (*preferred_bvh)(const struct backend *b);
-    /* By the code path, AUTO: the device's choice, for a scene with these K_FEATURE_*. NULL: the
-     * megakernel. */
-    enum exec_model (*preferred_model)(const struct backend *b, enum code_path code,
-                                       uint32_t features);
+    /* By mode, features and code of the request, here AUTO where it is the device's choice. NULL:
+     * the megakernel. */
+    enum exec_model (*preferred_model)(const struct backend *b, const struct program_request *r);
     /* NULL, or why it does not take MODEL_ABREAST for them, or for so many lights. NULL instead of
      * it: it never does. Who takes it prefers it. */
     const char *(*abreast_problem)(const struct backend *b, uint32_t features, uint32_t lights);

@@ -115,23 +115,24 @@ static unsigned code_paths(const struct backend *b, enum code_path *fastest)
     return 1u << CODE_SOURCE | 1u << CODE_LLVM;
 }
 
-/* Measured on an H100 over the library (docs/results/models.md). One kernel of all is the fastest
- * where a vertex is little code. Where materials, lights or trees differ much from path to path,
- * queues win; where rays cross borders or texels are waited for, rays of their own do. */
-static enum exec_model preferred_model(const struct backend *b, enum code_path code,
-                                       uint32_t features)
+/* Measured over the library (docs/results/models.md). One kernel of all is the fastest where a vertex
+ * is little code. Where materials, lights or trees differ much from path to path, queues win; where
+ * rays cross borders, or texels are waited for among divisions that are rounded, rays of their own
+ * do. */
+static enum exec_model preferred_model(const struct backend *b, const struct program_request *r)
 {
+    const uint32_t features = r->features;
     const uint32_t various = K_FEATURE_LOBES | K_FEATURE_SHADERS | K_FEATURE_INSTANCES |
                              K_FEATURE_CUTOUTS | K_FEATURE_LIGHT_TREE | K_FEATURE_LAYERS |
                              K_FEATURE_NORMAL_MAPS,
                    waiting = K_FEATURE_TEXTURES | K_FEATURE_ENV_MAPS | K_FEATURE_DIELECTRIC;
-    if (code == CODE_LLVM && strtol(b->arch, NULL, 10) < CUDA_LLVM_STAGES)
+    if (r->code == CODE_LLVM && strtol(b->arch, NULL, 10) < CUDA_LLVM_STAGES)
         return MODEL_MEGAKERNEL;
     if (features & K_FEATURE_MEDIA && !(features & (K_FEATURE_LAYERS | K_FEATURE_NORMAL_MAPS)))
         return MODEL_SEPARATE;
     if (features & various)
         return MODEL_WAVEFRONT;
-    return features & waiting ? MODEL_SEPARATE : MODEL_MEGAKERNEL;
+    return features & waiting && r->mode != MODE_FAST ? MODEL_SEPARATE : MODEL_MEGAKERNEL;
 }
 
 const struct backend_api cuda_api = {

@@ -121,19 +121,18 @@ static enum status code_choose(const struct device *d, enum code_path wanted,
 
 /* The model that is meant. Who wants rays counted wants the megakernel. */
 static enum exec_model model_choose(const struct device *d, const struct build_settings *settings,
-                                    uint32_t features)
+                                    const struct program_request *r)
 {
-    const enum code_path code = settings->code == CODE_AUTO ? d->own : settings->code;
     if (settings->model != MODEL_AUTO)
         return settings->model;
     if (d->layout.shaders.source.len && d->layout.shaders.form == SHADE_MASTERS)
         return MODEL_RESTRICTED;
-    if (d->api->abreast_problem && code != CODE_SOURCE && !settings->count_rays &&
-        !d->api->abreast_problem(d->backend, features, d->layout.launch.light_count))
+    if (d->api->abreast_problem && r->code != CODE_SOURCE && !r->count_rays &&
+        !d->api->abreast_problem(d->backend, r->features, d->layout.launch.light_count))
         return MODEL_ABREAST;
-    if (!d->api->preferred_model || settings->count_rays)
+    if (!d->api->preferred_model || r->count_rays)
         return MODEL_MEGAKERNEL;
-    return d->api->preferred_model(d->backend, code, features);
+    return d->api->preferred_model(d->backend, r);
 }
 
 static bool few_samples;
@@ -156,17 +155,17 @@ static enum status request_make(const struct device *d, const struct build_setti
                          cache_preference_name(r.cache));
     r.tree = d->loaded ? d->layout.bvh : BVH_BINARY;
     r.features = d->loaded ? d->layout.features : r.features;
-    const enum exec_model model = model_choose(d, settings, r.features);
+    r.code = settings->code == CODE_AUTO ? d->own : settings->code;
+    const enum exec_model model = model_choose(d, settings, &r);
     const char *problem = NULL;
     r.staged = model == MODEL_SEPARATE || model == MODEL_WAVEFRONT;
     r.abreast = model == MODEL_ABREAST;
     if (r.abreast)
-        problem =
-            !d->api->abreast_problem ? "the device has no lanes to run paths in"
-            : r.count_rays           ? "rays are counted by the megakernel alone"
-            : (settings->code == CODE_AUTO ? d->own : settings->code) == CODE_SOURCE
-                ? "the model abreast is made by code path llvm alone"
-                : d->api->abreast_problem(d->backend, r.features, d->layout.launch.light_count);
+        problem = !d->api->abreast_problem ? "the device has no lanes to run paths in"
+                  : r.count_rays           ? "rays are counted by the megakernel alone"
+                  : r.code == CODE_SOURCE  ? "the model abreast is made by code path llvm alone"
+                                           : d->api->abreast_problem(d->backend, r.features,
+                                                                     d->layout.launch.light_count);
     const struct shade_scene *shaders = &d->layout.shaders;
     if (model == MODEL_RESTRICTED && !shaders->source.len)
         problem = "the scene has no shaders: the model restricted would be the megakernel";

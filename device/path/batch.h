@@ -323,10 +323,8 @@ K_FN void k_batch_occlude_path(const struct k_scene *sc, const struct k_batch *b
 K_FN void k_batch_occlude(const struct k_scene *sc, const struct k_batch *b)
 {
     K_GLOBAL const struct k_launch *L = sc->launch;
-    if (!K_HAS(RAYS))
-        return;
     const int queues = L->queues != 0u;
-    const uint apart = K_RAYS_APART(L);
+    const uint apart = K_HAS(RAYS) ? K_RAYS_APART(L) : 0u;
     const uint n = apart * (queues ? b->counts[K_COUNT_LIVE(L->round)] : b->used);
     for (uint at = b->item; at < n; at += b->items) {
         const uint i = queues ? b->sorted[at / apart] : at / apart;

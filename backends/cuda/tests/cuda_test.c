@@ -63,23 +63,30 @@ static void models_are_the_measured_ones(void **state)
     static const struct {
         const char *arch;
         enum code_path code;
+        enum math_mode mode;
         uint32_t features;
         enum exec_model model;
     } rows[] = {
-        {"90", CODE_AUTO, 0, MODEL_MEGAKERNEL},
-        {"90", CODE_AUTO, K_FEATURE_DIELECTRIC, MODEL_SEPARATE},
-        {"90", CODE_AUTO, K_FEATURE_LOBES, MODEL_WAVEFRONT},
-        {"90", CODE_LLVM, K_FEATURE_LOBES, MODEL_WAVEFRONT},
-        {"61", CODE_SOURCE, K_FEATURE_LOBES, MODEL_WAVEFRONT},
-        {"61", CODE_LLVM, K_FEATURE_LOBES, MODEL_MEGAKERNEL},
-        {"90", CODE_AUTO, K_FEATURE_MEDIA | K_FEATURE_CUTOUTS, MODEL_SEPARATE},
-        {"90", CODE_AUTO, K_FEATURE_MEDIA | K_FEATURE_LOBES | K_FEATURE_LAYERS, MODEL_WAVEFRONT},
+        {"90", CODE_AUTO, MODE_STRICT, 0, MODEL_MEGAKERNEL},
+        {"90", CODE_AUTO, MODE_STRICT, K_FEATURE_DIELECTRIC, MODEL_SEPARATE},
+        {"90", CODE_AUTO, MODE_DEVICE, K_FEATURE_TEXTURES, MODEL_SEPARATE},
+        {"90", CODE_AUTO, MODE_FAST, K_FEATURE_DIELECTRIC, MODEL_MEGAKERNEL},
+        {"90", CODE_AUTO, MODE_FAST, K_FEATURE_MEDIA | K_FEATURE_DIELECTRIC, MODEL_SEPARATE},
+        {"90", CODE_AUTO, MODE_STRICT, K_FEATURE_LOBES, MODEL_WAVEFRONT},
+        {"90", CODE_LLVM, MODE_FAST, K_FEATURE_LOBES, MODEL_WAVEFRONT},
+        {"61", CODE_SOURCE, MODE_STRICT, K_FEATURE_LOBES, MODEL_WAVEFRONT},
+        {"61", CODE_LLVM, MODE_STRICT, K_FEATURE_LOBES, MODEL_MEGAKERNEL},
+        {"90", CODE_AUTO, MODE_STRICT, K_FEATURE_MEDIA | K_FEATURE_CUTOUTS, MODEL_SEPARATE},
+        {"90", CODE_AUTO, MODE_STRICT, K_FEATURE_MEDIA | K_FEATURE_LOBES | K_FEATURE_LAYERS,
+         MODEL_WAVEFRONT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct backend b = {0};
+        struct program_request r = program_request_make(rows[i].mode);
         snprintf(b.arch, sizeof b.arch, "%s", rows[i].arch);
-        assert_int_equal(cuda_api.preferred_model(&b, rows[i].code, rows[i].features),
-                         rows[i].model);
+        r.code = rows[i].code;
+        r.features = rows[i].features;
+        assert_int_equal(cuda_api.preferred_model(&b, &r), rows[i].model);
     }
 }
 
