@@ -96,26 +96,23 @@ static enum status memory_check(const struct device_info *info, const struct lay
     return STATUS_OK;
 }
 
-/* The code path that is meant; UNSUPPORTED when the API does not take it. */
-static enum status code_choose(const struct device *d, enum code_path wanted,
-                               const struct program_request *r, enum code_path *out,
-                               struct error *err)
+/* Makes r->code, which is what is asked for, the code path that is meant; UNSUPPORTED when the API
+ * does not take it. */
+static enum status code_choose(const struct device *d, struct program_request *r, struct error *err)
 {
     enum code_path fastest = CODE_SOURCE;
     unsigned source = 1u << CODE_SOURCE,
              takes = d->api->code_paths ? d->api->code_paths(d->backend, &fastest) : source;
     if (takes & source && ((r->features & K_FEATURES_OF_TEXT && !r->shaders) || r->count_rays))
         fastest = CODE_SOURCE;
-    if (wanted == CODE_AUTO)
-        wanted = d->own;
-    enum code_path chosen = wanted == CODE_AUTO ? fastest : wanted;
+    const enum code_path chosen = r->code == CODE_AUTO ? fastest : r->code;
     const char *problem = NULL;
     if (!(takes & 1u << chosen) && chosen == CODE_LLVM && !llvm_load(&problem))
         return error_msg(err, STATUS_UNSUPPORTED, "%s", problem);
     if (!(takes & 1u << chosen))
         return error_msg(err, STATUS_UNSUPPORTED, "%s has no code path %s; it has %s", d->info.id,
                          code_path_name(chosen), code_path_name(fastest));
-    *out = chosen;
+    r->code = chosen;
     return STATUS_OK;
 }
 
@@ -185,7 +182,7 @@ static enum status request_make(const struct device *d, const struct build_setti
         snprintf(r.source_hash, sizeof r.source_hash, "%s", shaders->hash);
         r.shaders = shaders->llvm.data;
     }
-    enum status st = code_choose(d, settings->code, &r, &r.code, err);
+    enum status st = code_choose(d, &r, err);
     if (st == STATUS_OK && model == MODEL_RESTRICTED && r.code != CODE_SOURCE)
         return error_msg(err, STATUS_UNSUPPORTED,
                          "%s: the model restricted is a kernel from source", d->info.id);
