@@ -2287,6 +2287,9 @@ case_conform_budget()
     run 0 conform --device native --filter '^kernel[.](rng|math.exact)' --budget 600s
     prints "native: 2 of 2 cases judged"
     prints "this is not the whole list"
+    # Names that the run makes, and not the program's text.
+    run 0 conform --device native --filter '^kernel[.]light[.](cornell|stage)$' --budget 600
+    prints "native: 2 of 2 cases judged"
     run 0 conform --device native --filter '^kernel[.](rng|math.exact)' --budget 600 --json
     [ "$(json 'budget.devices[0].judged')" = 2 ] || fail "two cases were to be judged"
     [ "$(json 'budget.devices[0].mutants')" -gt 0 ] || fail "no mutants say what it is worth"

@@ -172,6 +172,7 @@ struct conform_options {
                               none fails; 0: 1 */
     bool by_case;          /* a case on all devices, then the next; else device after device */
     double deadline;       /* by clock_s: what is not done by then is left out; 0: none */
+    /* What it is handed is the run's: it lasts until the call returns. */
     void (*each)(void *ctx, size_t done, size_t total, const char *device,
                  const struct conform_case *c, const struct conform_result *r);
     /* Asked before a case runs; NULL: all do. A case that is not wanted has no result. */

@@ -10,6 +10,7 @@ struct judged { /* of one device */
 };
 
 struct budget {
+    struct arena *arena;
     const struct worth *worth;
     const struct conform_options *o;
     double seconds, begin;
@@ -25,7 +26,7 @@ enum status budget_open(struct arena *a, double seconds, struct conform_options 
     struct budget *b = ARENA_NEW(a, struct budget);
     if (!b)
         return error_msg(err, STATUS_MEMORY, "out of memory for a budget");
-    *b = (struct budget){.o = o, .seconds = seconds, .begin = clock_s()};
+    *b = (struct budget){.arena = a, .o = o, .seconds = seconds, .begin = clock_s()};
     TRY(worth_read(a, &b->worth, err));
     TRY(conform_select(a, o, &cases, &b->selected, err));
     b->judged = ARENA_ARRAY(a, struct judged, o->device_count + 1);
@@ -67,9 +68,10 @@ void budget_note(struct budget *b, const char *device, const struct conform_case
         b->ended++;
     }
     /* a SKIP or an ERROR has noticed nothing, and would not */
-    if ((r->verdict == VERDICT_PASS || r->verdict == VERDICT_FAIL) &&
-        b->judged[d].count < b->selected)
-        b->judged[d].names[b->judged[d].count++] = c->name;
+    const bool counts = r->verdict == VERDICT_PASS || r->verdict == VERDICT_FAIL;
+    const char *name = counts ? arena_strdup(b->arena, c->name) : NULL; /* the run's ends with it */
+    if (name && b->judged[d].count < b->selected)
+        b->judged[d].names[b->judged[d].count++] = name;
 }
 
 static void device_json(const struct budget *b, size_t d, const struct worth_share *s,

@@ -133,9 +133,45 @@ static void test_share(void **state)
     arena_free(&a);
 }
 
+/* What a budget said of its cases holds when the run that made their names is gone. */
+static void test_budget_outlives_its_run(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const char *const devices[] = {"native"};
+    struct conform_options o = {.devices = devices, .device_count = 1};
+    struct budget *b;
+    struct json_writer w = {0};
+    const struct json *told, *device;
+    char name[64];
+    const struct conform_case c = {.name = name};
+    assert_int_equal(budget_open(&a, 60, &o, &b, &err), STATUS_OK);
+    static const char *const judged[] = {"image.dense.4", "kernel.values.dense-8", "image.dense.5"};
+    for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
+        assert_true((size_t)snprintf(name, sizeof name, "%s", judged[i]) < sizeof name);
+        budget_note(b, devices[0], &c,
+                    &(struct conform_result){.verdict = i == 2 ? VERDICT_SKIP : VERDICT_PASS});
+    }
+    memset(name, 'x', sizeof name - 1);
+    budget_json(b, &w);
+    assert_int_equal(json_parse(&a, "budget", w.out.data, w.out.len, &told, &err), STATUS_OK);
+    device = json_get(told, "devices")->first;
+    const struct worth *worth;
+    struct worth_share share;
+    assert_int_equal(worth_read(&a, &worth, &err), STATUS_OK);
+    worth_share(worth, judged, 2, &share);
+    assert_int_equal(json_get(device, "judged")->integer, 2); /* a SKIP has judged nothing */
+    assert_true(share.noticed > 0);
+    assert_int_equal(json_get(device, "noticed")->integer, share.noticed);
+    text_free(&w.out);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_case_has_a_reason),
-                                       cmocka_unit_test(test_order), cmocka_unit_test(test_share)};
+                                       cmocka_unit_test(test_order), cmocka_unit_test(test_share),
+                                       cmocka_unit_test(test_budget_outlives_its_run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
