@@ -691,5 +691,8 @@ static const struct case_row plain_rows[] = {
      "interfaces, as many as a ray passes and more; instances far from their corners: "
      "scenes/dense/passages.json",
      image_dense},
+    {"image.dense.18",
+     "materials of one lobe, driven beyond their ranges by pictures: scenes/dense/plain.json",
+     image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);
