@@ -1377,7 +1377,9 @@ E2
         [ "$(grep -c : stdout)$(grep -c wrote stdout)" = 11 ] || fail "engine $engine: layers that write globals"
         run 0 shade --engine $engine --layer A writer --layer B node
         ! grep -q wrote stdout || fail "engine $engine: a layer that nobody pulls ran"
-        for option in lazylayers=0 lazyglobals=0; do
+        run 0 shade --engine $engine --layer W writer "${layers[@]}" --layer V writer --options lazyerror=0
+        [ "$(grep -cE '^[ABC]:' stdout)$(grep -c wrote stdout)" = 31 ] || fail "engine $engine: layers that call error()"
+        for option in lazylayers=0 lazyglobals=0 lazyerror=0; do
             run 0 shade --engine $engine --layer W writer "${layers[@]}" --entry B --options $option
             [ "$(grep -cE '^(wrote|[AC]:)' stdout)$(grep -c '^B:' stdout)" = 01 ] || fail "engine $engine: $option runs more than the entry"
         done

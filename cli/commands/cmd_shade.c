@@ -26,9 +26,10 @@ struct shade_command {
     uint32_t iters;
     const char *form; /* of shade_form_names */
     bool print, runstats, json, userdata_isconnected;
-    bool every_layer, layers_of_globals; /* run, whether they are pulled or not */
-    bool spoke;                          /* the shaders printed something */
-    bool last;                           /* iteration: whose outputs count */
+    /* these layers run, whether they are pulled or not */
+    bool every_layer, layers_of_globals, layers_of_errors;
+    bool spoke; /* the shaders printed something */
+    bool last;  /* iteration: whose outputs count */
     const char *engine, *layer, *depth, *group_name, *osl_options, *raytype, *colorspace;
     struct reparam {
         const char *layer, *name, *value;
@@ -307,6 +308,8 @@ static void read_options(struct shade_command *s, const char *text)
             s->every_layer = p[11] == '0';
         else if (strncmp(p, "lazyglobals=", 12) == 0)
             s->layers_of_globals = p[12] == '0';
+        else if (strncmp(p, "lazyerror=", 10) == 0)
+            s->layers_of_errors = p[10] == '0';
     }
 }
 
@@ -731,6 +734,25 @@ static enum status connect_layers(struct shade_command *s, struct error *err)
     return st;
 }
 
+static void note_error(void *ctx, const char *builtin, struct src_pos at)
+{
+    (void)at;
+    *(bool *)ctx |= strcmp(builtin, "error") == 0;
+}
+
+/* *eager: do the options let the layer run whether it is pulled or not? The last runs anyway. */
+static enum status layer_is_eager(const struct shade_command *s, size_t layer, bool *eager,
+                                  struct error *err)
+{
+    bool errors = false;
+    struct asl_survey survey = {.ctx = &errors, .call = note_error};
+    if (s->layers_of_errors)
+        TRY(asl_group_survey_layer(s->group, layer, &survey, err));
+    *eager = s->every_layer || layer + 1 == asl_group_layers(s->group) || errors ||
+             (s->layers_of_globals && asl_group_layer_globals(s->group, layer));
+    return STATUS_OK;
+}
+
 /* The layers that make the outputs named, else those named themselves, else those that the options
  * let run before anything pulls them. */
 static enum status add_entries(struct shade_command *s, struct error *err)
@@ -738,10 +760,13 @@ static enum status add_entries(struct shade_command *s, struct error *err)
     enum status st = STATUS_OK;
     size_t n = asl_group_layers(s->group);
     const bool named = s->entries.count || s->entry_outputs.count,
-               some = !named && (s->every_layer || s->layers_of_globals);
-    for (size_t i = 0; st == STATUS_OK && some && i < n; i++) /* the last runs anyway */
-        if (s->every_layer || i + 1 == n || asl_group_layer_globals(s->group, i))
+               some = !named && (s->every_layer || s->layers_of_globals || s->layers_of_errors);
+    for (size_t i = 0; st == STATUS_OK && some && i < n; i++) {
+        bool eager = false;
+        st = layer_is_eager(s, i, &eager, err);
+        if (st == STATUS_OK && eager)
             st = asl_group_entry(s->group, asl_group_layer_name(s->group, i), err);
+    }
     for (size_t i = 0; st == STATUS_OK && i < s->entry_outputs.count; i++) {
         const char *name = s->entry_outputs.items[i], *dot = strchr(name, '.');
         const char *layer = dot ? arena_printf(&s->arena, "%.*s", (int)(dot - name), name)
@@ -922,7 +947,8 @@ static const struct option options[] = {
     {"--options", OPTION_STRING, AT(osl_options), "TEXT",
      .help = "of OSL's options, commas between them: error_repeats=1 (texts of error() and "
              "warning() come each time), lazylayers=0 (every layer runs, in order), lazyglobals=0 "
-             "(layers that write a global variable run, in order); others mean nothing"},
+             "(layers that write a global variable run, in order), lazyerror=0 (layers that call "
+             "error()); others mean nothing"},
     {"--userdata_isconnected", OPTION_FLAG, AT(userdata_isconnected),
      .help = "isconnected() is true for parameters with lockgeom=0"},
     {"--expr", STEP(add_expr), .value = "TEXT",

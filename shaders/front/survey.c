@@ -87,21 +87,36 @@ static bool writes_P(const struct asl_program *p)
     return false;
 }
 
-enum status asl_group_survey(const struct asl_group *g, struct asl_survey *survey,
-                             struct error *err)
+static void walk_layer(struct walk *w, const struct asl_layer *l)
+{
+    walk_values(w, l);
+    w->survey->moves_P |= writes_P(l->program);
+    if (!first_visit(w, l->shader->fn))
+        return;
+    for (const struct asl_formal *f = l->shader->fn->formals; f; f = f->next)
+        walk_expression(w, f->init);
+    walk_statement(w, l->shader->fn->body);
+}
+
+static enum status walk_layers(const struct asl_group *g, size_t begin, size_t end,
+                               struct asl_survey *survey, struct error *err)
 {
     struct walk w = {.survey = survey};
     survey->uses_Ci = survey->moves_P = false;
-    for (size_t i = 0; i < g->layer_count; i++) {
-        const struct asl_layer *l = g->layers[i];
-        walk_values(&w, l);
-        survey->moves_P |= writes_P(l->program);
-        if (!first_visit(&w, l->shader->fn))
-            continue;
-        for (const struct asl_formal *f = l->shader->fn->formals; f; f = f->next)
-            walk_expression(&w, f->init);
-        walk_statement(&w, l->shader->fn->body);
-    }
+    for (size_t i = begin; i < end; i++)
+        walk_layer(&w, g->layers[i]);
     free((void *)w.seen);
     return w.failed ? error_msg(err, STATUS_MEMORY, "out of memory") : STATUS_OK;
+}
+
+enum status asl_group_survey(const struct asl_group *g, struct asl_survey *survey,
+                             struct error *err)
+{
+    return walk_layers(g, 0, g->layer_count, survey, err);
+}
+
+enum status asl_group_survey_layer(const struct asl_group *g, size_t layer,
+                                   struct asl_survey *survey, struct error *err)
+{
+    return walk_layers(g, layer, layer < g->layer_count ? layer + 1 : layer, survey, err);
 }

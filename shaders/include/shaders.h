@@ -237,6 +237,8 @@ struct asl_survey {
 };
 enum status asl_group_survey(const struct asl_group *g, struct asl_survey *survey,
                              struct error *err);
+enum status asl_group_survey_layer(const struct asl_group *g, size_t layer,
+                                   struct asl_survey *survey, struct error *err);
 /* Changes a parameter of a finished group; takes effect in runs that start later. */
 enum status asl_group_reparam(struct asl_group *g, const char *layer, const struct asl_type *type,
                               const char *name, const char *value, struct error *err);
