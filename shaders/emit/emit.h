@@ -288,7 +288,12 @@ void emit_reply_take(struct emit *e, const struct ir_inst *i, const char *words,
 bool emit_question(struct emit *e, const struct ir_inst *i);
 /* Names of spaces that are constants and known, at a hit: nothing to report. */
 bool emit_spaces_are_known(const struct emit *e, const struct ir_inst *i);
-/* A colour transformation whose spaces are constants and one of which is unknown. */
+/* transformc(), or a colour that is given in a space by name. */
+bool emit_is_colour_change(const struct ir_call *c);
+/* Of such a call: are its spaces constants, and each known, or one not? */
+enum emit_colours { EMIT_COLOURS_LATE, EMIT_COLOURS_KNOWN, EMIT_COLOURS_LOST };
+enum emit_colours emit_colours_of(const struct emit *e, const struct ir_inst *i);
+/* One that is lost, and whose result is a value. */
 bool emit_is_lost_colour(const struct emit *e, const struct ir_inst *i);
 /* Does a call of the block make strings? */
 bool emit_makes_strings(const struct ir_layer *l, const struct ir_block *b);

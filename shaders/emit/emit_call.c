@@ -587,8 +587,8 @@ static const char *space_of(const struct args *x, uint32_t a)
 static bool colour(const struct args *x)
 {
     uint32_t last = x->c->arg_count - 1;
-    bool construct = x->c->callee == IRC_CONSTRUCT && x->c->type.base == ASL_COLOR;
-    if (x->c->callee != BI_TRANSFORMC && !construct)
+    bool construct = x->c->callee == IRC_CONSTRUCT;
+    if (!emit_is_colour_change(x->c))
         return false;
     struct emit *e = x->e;
     uint32_t r = x->i->result;

@@ -292,8 +292,8 @@ static bool colour(const struct ll_args *x)
 {
     struct llvm *l = x->l;
     uint32_t last = x->c->arg_count - 1;
-    bool construct = x->c->callee == IRC_CONSTRUCT && x->c->type.base == ASL_COLOR;
-    if (x->c->callee != BI_TRANSFORMC && !construct)
+    bool construct = x->c->callee == IRC_CONSTRUCT;
+    if (!emit_is_colour_change(x->c))
         return false;
     int space[2] = {0, 0};
     for (uint32_t k = 0; k < 2; k++) {

@@ -70,19 +70,30 @@ static bool space(struct emit *e, const struct ir_inst *i)
     return true;
 }
 
-bool emit_is_lost_colour(const struct emit *e, const struct ir_inst *i)
+bool emit_is_colour_change(const struct ir_call *c)
+{
+    return c->callee == BI_TRANSFORMC || (c->callee == IRC_CONSTRUCT && c->type.base == ASL_COLOR);
+}
+
+enum emit_colours emit_colours_of(const struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
-    bool lost = false;
-    if (c->callee != BI_TRANSFORMC && (c->callee != IRC_CONSTRUCT || c->type.base != ASL_COLOR))
-        return false;
+    enum emit_colours all = EMIT_COLOURS_KNOWN;
     for (uint32_t k = 0; k + 1 < c->arg_count; k++) {
         const char *name = emit_constant_string(e, i->operands[c->args[k].first]);
         if (!name)
-            return false;
-        lost = lost || emit_colour_space(name) < 0;
+            return EMIT_COLOURS_LATE;
+        if (emit_colour_space(name) < 0)
+            all = EMIT_COLOURS_LOST;
     }
-    return lost && !c->args[c->arg_count - 1].is_place;
+    return all;
+}
+
+bool emit_is_lost_colour(const struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    return emit_is_colour_change(c) && emit_colours_of(e, i) == EMIT_COLOURS_LOST &&
+           !c->args[c->arg_count - 1].is_place;
 }
 
 static bool lost_colour(struct emit *e, const struct ir_inst *i)

@@ -19,18 +19,6 @@ static bool operands_are(const struct emit *e, const struct ir_inst *i)
     return true;
 }
 
-/* Of the names that a colour's transformation takes; others are reported, at a point. */
-static bool colours_are_known(const struct emit *e, const struct ir_inst *i)
-{
-    const struct ir_call *c = i->u.call;
-    for (uint32_t k = 0; k + 1 < c->arg_count; k++) {
-        const char *name = emit_constant_string(e, i->operands[c->args[k].first]);
-        if (!name || emit_colour_space(name) < 0)
-            return false;
-    }
-    return true;
-}
-
 static bool may_be(const struct emit *e, const struct ir_inst *i)
 {
     if (i->result_count == 0 || !operands_are(e, i))
@@ -38,10 +26,11 @@ static bool may_be(const struct emit *e, const struct ir_inst *i)
     if (i->op != IR_CALL)
         return i->op > IR_CONST && i->op <= IR_SELECT;
     const struct ir_call *c = i->u.call;
-    const bool colour =
-        c->callee == BI_TRANSFORMC || (c->callee == IRC_CONSTRUCT && c->type.base == ASL_COLOR);
-    return ir_call_is_function(c) &&
-           (ir_call_effect(e->defs, i) == IR_EFFECT_NONE || (colour && colours_are_known(e, i)));
+    if (!ir_call_is_function(c))
+        return false;
+    /* a name of none is reported, at a point */
+    return ir_call_effect(e->defs, i) == IR_EFFECT_NONE ||
+           (emit_is_colour_change(c) && emit_colours_of(e, i) == EMIT_COLOURS_KNOWN);
 }
 
 /* In operations such as a sum. By and large: GPUs take some eight for a quotient or a root, and tens
