@@ -47,6 +47,9 @@ shader test()
     printf("%g %g\n", aastep(0.9, u), aastep(0.9, u, 0, 0.1));   //> 0.7 1
     printf("%g\n", Dx(abs(u - 2)));                         //> -0.5
     printf("%g\n", Dx(dot(vector(u, 2, 3), vector(4, 5, u))));   //> 3.5
+    // 1.055 / 2.4 x^(1 / 2.4 - 1), or 12.92 below 0.0031308; and back
+    printf("%.5f\n", Dx(transformc("rgb", "sRGB", u * color(0.5, 0.002, 0.05))));   //> 0.16466 0.01292 0.06308
+    printf("%.5f\n", Dx(transformc("sRGB", "rgb", u * color(0.5, 0.03, 0.9))));     //> 0.23140 0.00116 0.89048
     displace(u);
     printf("%g\n", P);                                      //> 1 1 2
 }
