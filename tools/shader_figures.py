@@ -63,15 +63,21 @@ COLD_BARS_S = {"interp": 0.15, "native": 1.5}  # to the first point
 COMPILE_BAR_MS = 20  # OSL's own: 8 to 21 (docs/results/shaders.md)
 
 
+def measured(command, cache):
+    """One run: what it gave, its seconds by the clock, and those of processors."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "ISOPHOTE_CACHE": cache})
+    wall = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return run, wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def compiled(command, cache):
     """Processor milliseconds of one run, and those to machine code by its own count."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "ISOPHOTE_CACHE": cache})
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run, _, processor = measured(command, cache)
     if run.returncode != 0:
         sys.exit(run.stderr.strip() or f"status {run.returncode}")
-    ms = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e3
-    return ms, json.loads(run.stdout)["compile_s"] * 1e3
+    return processor * 1e3, json.loads(run.stdout)["compile_s"] * 1e3
 
 
 def compiling(program, engine, mode, folder, repeat):
@@ -118,13 +124,10 @@ def cold(program, engines, repeat):
         for engine in engines:
             wall, processor, error = [], [], None
             for turn in range(repeat):
-                env = {**os.environ, "ISOPHOTE_CACHE": f"{folder}/{engine}-{turn}"}
                 command = [program, "shade", "--engine", engine, "-g", "1", "1", str(path), "-o", "Cout", f"{folder}/o.pfm"]
-                before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-                run = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-                wall.append(time.monotonic() - start)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                processor.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+                run, clock, used = measured(command, f"{folder}/{engine}-{turn}")
+                wall.append(clock)
+                processor.append(used)
                 if run.returncode != 0:
                     error = run.stderr.strip() or f"status {run.returncode}"
             row = {"engine": engine, "bar_s": COLD_BARS_S.get(engine)}
