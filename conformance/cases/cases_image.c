@@ -694,5 +694,8 @@ static const struct case_row plain_rows[] = {
     {"image.dense.18",
      "materials of one lobe, driven beyond their ranges by pictures: scenes/dense/plain.json",
      image_dense},
+    {"image.dense.19",
+     "slopes that shaders see, and suns beside a tree of lights: scenes/dense/slopes.json",
+     image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

@@ -16,9 +16,10 @@ static const char prefix[] = "image.random.", edges[] = "image.edges.";
 static const char *const edge_scenes[] = {"arguments", "full", "lookups"};
 enum { EDGE_SCENES = sizeof edge_scenes / sizeof *edge_scenes, DRAWN_SEED = 2311 };
 /* scenes/dense: those that are written by hand, from image.dense.5 on. */
-static const char *const written[] = {
-    "everything", "more",   "attributes", "irregular", "footprints", "kinds",    "procedures",
-    "subimages",  "limits", "masks",      "rays",      "builtins",   "passages", "plain"};
+static const char *const written[] = {"everything", "more",  "attributes", "irregular",
+                                      "footprints", "kinds", "procedures", "subimages",
+                                      "limits",     "masks", "rays",       "builtins",
+                                      "passages",   "plain", "slopes"};
 static const double reduce_s = 60; /* half of a case's run budget */
 /* Modes other than strict are programs of their own: compiled for every fourth scene on native. */
 enum { LOOSE_EVERY = 4 };
