@@ -302,6 +302,25 @@ static void random_words(const char *id, uint32_t out[4])
     device_close(d);
 }
 
+/* One word more of each row: its own are right, and the row behind them is not what it was. */
+static void test_behind_rows(void **state)
+{
+    (void)state;
+    static const uint32_t in[6] = {1, 2, 3, 4, 5, 6};
+    uint32_t out[5] = {0, 0, 0, 0, 77};
+    char id[64];
+    struct device *d = NULL;
+    struct error err = {0};
+    snprintf(id, sizeof id, "mutant:%zu", mutant_in("k_arithmetic_item", "comparison", "<"));
+    assert_int_equal(device_open(id, &d, &err), STATUS_OK);
+    assert_int_equal(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, NULL, &err),
+                     STATUS_OK);
+    assert_int_equal(device_probe(d, PROBE_RNG, in, 1, out, &err), STATUS_MISMATCH);
+    assert_non_null(strstr(err.msg, "1 rows of probe rng, and wrote word 0 of the row behind"));
+    assert_int_equal(out[4], 77);
+    device_close(d);
+}
+
 /* A mistake in the text is a mistake of the device; without one it is right; C's types hold. */
 static void test_fates(void **state)
 {
@@ -503,12 +522,18 @@ static void test_all_entries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_entries),   cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_helpers),       cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_each_rule),     cmocka_unit_test(test_what_is_left_alone),
-        cmocka_unit_test(test_places),        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_fates),         cmocka_unit_test(test_fates_in_grids),
-        cmocka_unit_test(test_what_commutes), cmocka_unit_test(test_what_grids_compile)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_entries),
+                                       cmocka_unit_test(test_bodies),
+                                       cmocka_unit_test(test_helpers),
+                                       cmocka_unit_test(test_marks),
+                                       cmocka_unit_test(test_each_rule),
+                                       cmocka_unit_test(test_what_is_left_alone),
+                                       cmocka_unit_test(test_places),
+                                       cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_behind_rows),
+                                       cmocka_unit_test(test_fates),
+                                       cmocka_unit_test(test_fates_in_grids),
+                                       cmocka_unit_test(test_what_commutes),
+                                       cmocka_unit_test(test_what_grids_compile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
