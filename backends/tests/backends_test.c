@@ -812,7 +812,7 @@ static void rays_are_those_of_the_paths(void **state)
     (void)state;
     struct error err = {0};
     static const char *const names[] = {"cornell", "glass", "leaves"};
-    setenv("ISOPHOTE_CFLAGS", "-O1", 1); /* gcc takes a minute for a program of all that counts */
+    setenv("ISOPHOTE_CFLAGS", QUICK_FLAGS, 1); /* gcc takes a minute for all that counts */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct scene *s = scene_from_library(names[i]);
         int64_t nodes[2] = {0};
@@ -1091,7 +1091,7 @@ static void damaged_cache_is_repaired(void **state)
         snprintf(keep, sizeof keep, "%s", old);
     assert_non_null(mkdtemp(cache));
     setenv("ISOPHOTE_CACHE", cache, 1);
-    setenv("ISOPHOTE_CFLAGS", "-O1", 1);
+    setenv("ISOPHOTE_CFLAGS", QUICK_FLAGS, 1);
     damage_and_rebuild(CODE_SOURCE, cache, ".so");
     unsetenv("ISOPHOTE_CFLAGS");
     if (native_has_llvm())
@@ -1175,9 +1175,8 @@ static void every_fault_shows(void **state)
      * conform --self-test asks for too (CI's ci.faults). */
 #ifdef CLANG15
     setenv("ISOPHOTE_CC", CLANG15, 1);
-#else
-    setenv("ISOPHOTE_CFLAGS", "-O1", 1);
 #endif
+    setenv("ISOPHOTE_CFLAGS", QUICK_FLAGS, 1);
     for (int i = 0; i < SCENES; i++) {
         scenes[i] = scene_from_library(names[i]);
         struct device *d = device_ready("native", scenes[i], BVH_AUTO, MODE_STRICT);
