@@ -113,6 +113,9 @@ function(isophote_test name)
     # gcc 12 at -O3 takes strchr's result on a text that a call gave back for a pointer into that call's frame.
     target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS}
         $<$<AND:$<COMPILE_LANGUAGE:C>,$<C_COMPILER_ID:GNU>>:-Wno-dangling-pointer>)
+    if(ISOPHOTE_ASAN OR ISOPHOTE_TSAN) # templates take the compiler longer than they run; not -O1 (backends/bvh)
+        target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Og>)
+    endif()
     target_compile_definitions(${name} PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}" TEST_THINNING=${ISOPHOTE_TEST_THINNING})
     add_test(NAME ${name} COMMAND ${name} ${A_ARGS} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
     if(NOT A_TIMEOUT)
