@@ -110,6 +110,18 @@ static size_t fixed_arguments(const struct asl_closure *c)
     return n;
 }
 
+/* diffuse and phong have a label, as OSL's testshade knows them, and show it where none is given. */
+static bool lacks_label(const struct asl_closure *c, size_t fixed)
+{
+    if (!(fixed == 1 && strcmp(c->name, "diffuse") == 0) &&
+        !(fixed == 2 && strcmp(c->name, "phong") == 0))
+        return false;
+    for (size_t i = fixed; i < c->arg_count; i++)
+        if (strcmp(c->keys[i], "label") == 0)
+            return false;
+    return true;
+}
+
 static void print(struct printer *p, const struct asl_closure *c, const float weight[3])
 {
     float w[3] = {weight[0], weight[1], weight[2]};
@@ -152,6 +164,8 @@ static void print(struct printer *p, const struct asl_closure *c, const float we
         if (no_eta && i == 0)
             text_puts(p->out, ", 0");
     }
+    if (lacks_label(c, fixed))
+        text_puts(p->out, ", \"label\", \"\"");
     text_puts(p->out, ")");
 }
 

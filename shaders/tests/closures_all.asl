@@ -38,5 +38,5 @@ shader test()
     printf("%.5f\n", k);                                    //> 0.80000 0.00000 1.32665
     closure color list[2];
     list[1] = diffuse(n);
-    printf("[%s]\n", list);                                 //> [ (1, 1, 1) * diffuse ((0, 0, 1))]
+    printf("[%s]\n", list);                                 //> [ (1, 1, 1) * diffuse ((0, 0, 1), "label", "")]
 }

@@ -20,7 +20,7 @@ surface components()
     //> (1, 1, 1) * fog ()
     //> 	+ (1, 0, 0) * under ("walk", (0, 0, 1), (2, 2, 2), "ior", 1.5, "steps", 3)
     printf("%s %s\n", diffuse(N, "label", "a"), defined(N));
-    //> (1, 1, 1) * diffuse ((0, 0, 1), "label", "a") (2, 2, 2) * diffuse ((0, 0, 1))
+    //> (1, 1, 1) * diffuse ((0, 0, 1), "label", "a") (2, 2, 2) * diffuse ((0, 0, 1), "label", "")
     printf("%s %s\n", sheen(N, 0.5), sheen(N, 2));
     //> (1, 1, 1) * sheen ((0, 0, 1), 0.5) (1, 1, 1) * sheen ((0, 0, 1), 2)
 }

@@ -188,8 +188,9 @@ static void values_convert(void **state)
     join(&n, "A", "w", "B", "w");
     join(&n, "A", "w[1]", "B", "e");
     run(&n, 0, 0);
-    assert_string_equal(n.said.data,
-                        "3 0.5 0.5 0.5 1 2 3 text (1, 1, 1) * diffuse ((0, 0, 1)) 1 2 2");
+    assert_string_equal(
+        n.said.data,
+        "3 0.5 0.5 0.5 1 2 3 text (1, 1, 1) * diffuse ((0, 0, 1), \"label\", \"\") 1 2 2");
     end(&n);
 }
 
