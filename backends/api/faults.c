@@ -6,12 +6,12 @@
 #include <string.h>
 
 static const struct fault faults[] = {
-#define FAULT(macro, name, text, first) {name, text, first},
+#define FAULT(macro, name, text) {name, text},
 #include "device/faults.def"
 #undef FAULT
 };
 static const char *const defines[] = {
-#define FAULT(macro, name, text, first) "-DK_FAULT_" #macro,
+#define FAULT(macro, name, text) "-DK_FAULT_" #macro,
 #include "device/faults.def"
 #undef FAULT
 };

@@ -580,9 +580,8 @@ enum status shade_run(struct shade *s, const struct shade_points *points, struct
 
 /* `faulty:NAME` is the native device with one mistake compiled in. */
 struct fault {
-    const char *name;  /* "lost-cosine" */
-    const char *text;  /* what is wrong */
-    const char *first; /* a case that notices it, to be asked before others; NULL: none is known */
+    const char *name; /* "lost-cosine" */
+    const char *text; /* what is wrong */
 };
 const struct fault *faults_list(size_t *count);
 

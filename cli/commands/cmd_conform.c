@@ -88,15 +88,6 @@ static bool not_caught(void *ctx, const char *device, const struct conform_case 
     return cmd->caught[device_index(cmd, device)] == 0;
 }
 
-/* Where one case that notices is enough, the one that is known to does not wait for others, each of
- * which compiles a program or two. */
-static double known_first(void *ctx, const char *device, const struct conform_case *c)
-{
-    const struct conform_command *cmd = ctx;
-    const char *first = cmd->faults[device_index(cmd, device)].first;
-    return first && strcmp(c->name, first) == 0 ? 0 : 1;
-}
-
 /* A device's SKIPs of one reason. */
 struct skipped {
     const char *device, *reason;
@@ -185,7 +176,7 @@ static enum status list_faults(struct conform_command *cmd, struct error *err)
     if (!own)
         return error_msg(err, STATUS_MEMORY, "out of memory for the faults");
     for (size_t i = 0; (f = asl_fault_at(i)) != NULL; i++)
-        own[i] = (struct fault){f->name, f->text, NULL};
+        own[i] = (struct fault){f->name, f->text};
     cmd->faults = own;
     cmd->fault_count = n;
     return STATUS_OK;
@@ -445,10 +436,8 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->each_ctx = cmd;
     if (cmd->until_caught && !cmd->self_test)
         return error_msg(err, STATUS_ARG, "--until-caught belongs to --self-test");
-    if (cmd->until_caught) {
+    if (cmd->until_caught)
         o->wanted = not_caught;
-        o->turn = known_first;
-    }
     if (cmd->budget_s > 0 && cmd->self_test)
         return error_msg(err, STATUS_ARG, "--budget judges devices; --self-test goes without it");
     if (cmd->budget_s > 0)
