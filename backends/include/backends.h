@@ -427,7 +427,7 @@ extern const struct probe_shape {
     const char *name;
     uint32_t in_words, out_words;
 } probe_shapes[PROBE_COUNT];
-/* A device that writes behind its rows is told as STATUS_DEVICE. */
+/* A device that writes behind its rows is told as STATUS_MISMATCH. */
 enum status device_probe(struct device *d, enum probe probe, const uint32_t *in, size_t rows,
                          uint32_t *out, struct error *err);
 
